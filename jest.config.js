@@ -1,0 +1,39 @@
+const swc = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+  },
+  module: { type: 'es6' },
+  sourceMaps: 'inline',
+};
+
+/** One run of the suite against one major version of TypeORM. */
+const project = (displayName, overrides = {}) => ({
+  displayName,
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/libs/*/src/**/*.spec.ts', '<rootDir>/apps/*/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  modulePathIgnorePatterns: ['/dist/'],
+  ...overrides,
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^nestjs-idempotency$': '<rootDir>/libs/idempotency/src/index.ts',
+    '^nestjs-idempotency/testing$': '<rootDir>/libs/idempotency/src/testing/index.ts',
+    ...overrides.moduleNameMapper,
+  },
+});
+
+export default {
+  coverageProvider: 'v8',
+  maxWorkers: 2,
+  projects: [
+    project('typeorm-1'),
+    project('typeorm-0.3', {
+      testMatch: ['<rootDir>/test/typeorm/**/*.spec.ts'],
+      moduleNameMapper: { '^typeorm$': 'typeorm-0.3' },
+    }),
+  ],
+};
