@@ -1,0 +1,42 @@
+import { idempotencyEntities, idempotencyMigrations } from 'nestjs-idempotency';
+import { DataSource } from 'typeorm';
+import { Account } from '../accounts/account.entity.js';
+import { LedgerEntry } from '../ledger/ledger-entry.entity.js';
+import { Merchant } from '../merchants/merchant.entity.js';
+import { Payment } from '../payments/payment.entity.js';
+import { Refund } from '../payments/refund.entity.js';
+import { CreatePaymentsAndLedger1767225600000 } from './migrations/1767225600000-create-payments-and-ledger.js';
+import { seed } from './seed.js';
+
+export const createDataSource = (databaseUrl: string): DataSource =>
+  new DataSource({
+    type: 'postgres',
+    url: databaseUrl,
+    applicationName: 'payments',
+    entities: [Merchant, Account, Payment, Refund, LedgerEntry, ...idempotencyEntities],
+    migrations: [CreatePaymentsAndLedger1767225600000, ...idempotencyMigrations],
+  });
+
+/** A connected data source whose schema is up to date and whose demo data is in place. */
+export async function openDataSource(databaseUrl: string): Promise<DataSource> {
+  const dataSource = await createDataSource(databaseUrl).initialize();
+  try {
+    await bringUpToDate(dataSource);
+    return dataSource;
+  } catch (error) {
+    await dataSource.destroy();
+    throw error;
+  }
+}
+
+/**
+ * Runs the pending migrations and the seed, one process at a time. The lock belongs to a transaction, so it is given
+ * back when the process dies, and works behind a pooler that does not keep sessions.
+ */
+async function bringUpToDate(dataSource: DataSource): Promise<void> {
+  await dataSource.transaction('READ COMMITTED', async (manager) => {
+    await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('payments: bring up to date', 0))`);
+    await dataSource.runMigrations();
+    await seed(manager);
+  });
+}

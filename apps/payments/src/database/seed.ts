@@ -1,0 +1,34 @@
+import type { EntityManager } from 'typeorm';
+import { Account } from '../accounts/account.entity.js';
+import { transfer } from '../ledger/transfer.js';
+import { hashApiKey } from '../merchants/api-key.js';
+import { Merchant } from '../merchants/merchant.entity.js';
+import { type DemoMerchant, demoMerchants } from './demo-merchants.js';
+
+/** Adds the demo's merchants that are not there yet. Call it with nobody else seeding. */
+export async function seed(manager: EntityManager): Promise<void> {
+  for (const merchant of demoMerchants) {
+    if (!(await manager.existsBy(Merchant, { id: merchant.id }))) await addMerchant(manager, merchant);
+  }
+}
+
+async function addMerchant(
+  manager: EntityManager,
+  { id: merchantId, name, apiKey, accounts }: DemoMerchant,
+): Promise<void> {
+  await manager.insert(Merchant, { id: merchantId, name, apiKeySha256: hashApiKey(apiKey) });
+
+  const currencies = [...new Set(accounts.map(({ currency }) => currency))];
+  const equity = currencies.map((currency) => ({ id: equityOf(currency), kind: 'equity' as const, currency }));
+  const customers = accounts.map(({ id, currency }) => ({ id, kind: 'customer' as const, currency }));
+  await manager.insert(
+    Account,
+    [...equity, ...customers].map((account) => ({ merchantId, ...account, balance: 0 })),
+  );
+
+  for (const { id: to, currency, opening: amount } of accounts) {
+    if (amount > 0) await transfer(manager, { merchantId, from: equityOf(currency), to, amount, currency });
+  }
+}
+
+const equityOf = (currency: string): string => `equity_${currency}`;
