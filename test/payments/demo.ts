@@ -46,6 +46,7 @@ export async function startDemo(databaseUrl: string) {
   return {
     get: (path: string, options: Call = {}) => call('GET', path, options),
     post: (path: string, body: unknown, options: Call) => call('POST', path, options, JSON.stringify(body)),
+    postText: (path: string, body: string, options: Call) => call('POST', path, options, body),
 
     async rows<Row extends pg.QueryResultRow>(sql: string, ...values: unknown[]): Promise<Row[]> {
       return (await witness.query<Row>(sql, values)).rows;

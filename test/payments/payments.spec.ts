@@ -166,10 +166,9 @@ describe('a payment', () => {
     expect(await countPayments()).toBe(before + 1);
   });
 
-  it.each([[[]], [[payment]], ['4999'], [null]])('refuses the body %j', async (body) => {
+  it.each(['[]', '"4999"', 'null', '{'])('refuses the body %s', async (body) => {
     const before = await countPayments();
-    const { status } = await demo.post('/payments', body, { key: randomUUID() });
-    expect(status).toBe(400);
+    expectProblem(await demo.postText('/payments', body, { key: randomUUID() }), 400, 'invalid-input');
     expect(await countPayments()).toBe(before);
   });
 
