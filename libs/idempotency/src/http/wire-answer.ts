@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RecordedHeader } from '../core/recording.js';
 
-/** What was seen on the wire before a byte of it was sent; what the attempt is settled by. */
+/** What the application answered, seen before a byte of it is sent: what the attempt is settled by. */
 export type WireAnswer =
   | WholeAnswer
   | ({ readonly kind: 'oversized' } & AnswerHead)
@@ -39,7 +39,7 @@ export interface OwnAnswer extends AnswerHead {
   readonly body: Uint8Array | string | null;
 }
 
-/** What holding has to know and whom it tells. */
+/** What holding has to know, and whom it tells. */
 export interface HoldOptions {
   /** How many body bytes are held before the answer counts as oversized. Default 1 MiB, at least 64 KiB. */
   readonly limitBytes?: number;
@@ -76,6 +76,6 @@ export interface Held {
   handlerThrew(error: unknown): void;
   /** Settled: makes the held calls for real, in their original form, and lets everything after them pass. */
   release(): void;
-  /** Throws the held answer away, writes `problem` in its place where that is still possible, and swallows every later call. */
+  /** Throws the held answer away, writes `problem` in its place where that is still possible, swallows every later call. */
   discard(problem: OwnAnswer): void;
 }

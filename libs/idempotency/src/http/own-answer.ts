@@ -1,0 +1,34 @@
+import { restoreSnapshot } from './header-snapshot.js';
+import { showHeadersSent } from './headers-sent.js';
+import type { Holding } from './holding.js';
+import { letPass } from './passage.js';
+import { isBodilessStatus } from './response-head.js';
+import type { OwnAnswer } from './wire-answer.js';
+
+/** Headers that speak of one particular body. */
+const OF_THE_BODY = ['content-length', 'content-encoding', 'transfer-encoding', 'trailer'];
+
+/**
+ * Writes an answer of the library's own in one call, and seals the response.
+ *
+ * What middleware had set when the holding began stays, except `leftOut`; the answer's headers replace it by name.
+ */
+export function writeOwnAnswer(holding: Holding, answer: OwnAnswer, leftOut: readonly string[]): void {
+  const { res, beneath } = holding;
+  holding.phase = 'sealed';
+  showHeadersSent(res);
+  letPass(holding, () => {
+    restoreSnapshot(res, beneath, holding.snapshot, new Set([...OF_THE_BODY, ...leftOut]));
+    const replaced = new Set<string>();
+    for (const [name, value] of answer.headers) {
+      const isRepeat = replaced.has(name.toLowerCase());
+      beneath[isRepeat ? 'appendHeader' : 'setHeader'].call(res, name, value);
+      replaced.add(name.toLowerCase());
+    }
+    res.statusCode = answer.status;
+    res.statusMessage = '';
+    const body = isBodilessStatus(answer.status) ? null : Buffer.from(answer.body ?? '');
+    if (body !== null) beneath.setHeader.call(res, 'Content-Length', body.length);
+    beneath.end.call(res, ...(body === null ? [] : [body]));
+  });
+}
