@@ -1,0 +1,73 @@
+/** The stable names of every refusal and fault; part of the public contract. */
+export type IdempotencyErrorCode =
+  | 'idempotency-key-missing'
+  | 'idempotency-key-invalid'
+  | 'idempotency-key-reused'
+  | 'idempotency-payload-unsupported'
+  | 'idempotency-payload-invalid'
+  | 'idempotency-request-in-progress'
+  | 'idempotency-response-unavailable'
+  | 'idempotency-scope-unresolved'
+  | 'idempotency-store-unavailable'
+  | 'idempotency-shutting-down'
+  | 'idempotency-work-broken';
+
+export interface IdempotencyErrorDetails {
+  /** A finer, equally stable name of what is wrong, such as `too_long`. */
+  readonly reason?: string;
+  /** When trying again can help, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Where the operation's result lives. */
+  readonly resource?: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * A refusal the caller must see, or a fault of the store or of the work.
+ *
+ * Its message is safe to show: it names the remedy and never a key, a payload or a fingerprint. What caused it is in
+ * `cause`, for logs.
+ */
+export class IdempotencyError extends Error {
+  override readonly name = 'IdempotencyError';
+  readonly reason: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly resource: string | undefined;
+
+  constructor(
+    readonly code: IdempotencyErrorCode,
+    message: string,
+    details: IdempotencyErrorDetails = {},
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
+    this.resource = details.resource;
+  }
+}
+
+/** How long a caller is asked to wait, in milliseconds, when nothing better is known. */
+export const DEFAULT_RETRY_AFTER_MS = 1_000;
+
+/** The store could not answer: nothing has run, or nothing that ran was committed, as far as anyone can know. */
+export function storeUnavailable(cause?: unknown): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-store-unavailable',
+    'The idempotency store did not answer, so the request was not processed. Try again with the same key.',
+    { retryAfterMs: DEFAULT_RETRY_AFTER_MS, cause },
+  );
+}
+
+/** No new work is taken while the application shuts down. */
+export function shuttingDown(): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-shutting-down',
+    'The application is shutting down. Try again with the same key.',
+    { retryAfterMs: DEFAULT_RETRY_AFTER_MS },
+  );
+}
+
+/** The work's transaction cannot be committed because of what was done in it. */
+export function workBroken(message: string, cause?: unknown): IdempotencyError {
+  return new IdempotencyError('idempotency-work-broken', message, { cause });
+}

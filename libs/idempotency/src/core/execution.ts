@@ -1,0 +1,171 @@
+import type { Attempt } from './attempt.js';
+import type { Claim } from './claim.js';
+import { decide, type Decision } from './decision.js';
+import { storeUnavailable, workBroken } from './errors.js';
+import type { LeaseKeeper, Report, Session, Work } from './ports.js';
+import type { Recording } from './recording.js';
+
+/** What is to become of an execution, now that its answer is known. */
+export type Verdict =
+  /** The work stands: commit it together with its recording. */
+  | { readonly kind: 'commit'; readonly recording: Recording }
+  /** The work is undone, and the refusal is as good for every retry. */
+  | { readonly kind: 'refuse'; readonly recording: Recording }
+  /** The work is undone; a retry may run again at once. */
+  | { readonly kind: 'release' };
+
+/** What has become of it. Only after `recorded` may the client be told that the work was done. */
+export type Fate =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'released' }
+  /** Rolled back for certain, and released. */
+  | { readonly kind: 'failed'; readonly cause: unknown }
+  /** Someone else took the operation over; the decision is what their record means for us. */
+  | { readonly kind: 'lost'; readonly decision: Decision }
+  /** The store does not say. The claim stays, until its lease runs out. */
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+/**
+ * One claimed operation from its claim to its settlement.
+ *
+ * `begin`, the handler, `seal` (or `rollback` where it failed), the answer, `settle`. After a rollback `begin` may be
+ * called again: the claim is still ours.
+ */
+export class Execution<Tx> {
+  private work: Work<Tx> | null = null;
+  private sealing: Promise<void> | null = null;
+  private settling: Promise<Fate> | null = null;
+  private afterCommits: (() => unknown)[] = [];
+  private readonly lost = new AbortController();
+  private readonly stopKeeping: () => void;
+
+  constructor(
+    private readonly session: Session<Tx>,
+    readonly attempt: Attempt,
+    private readonly claim: Claim,
+    leases: LeaseKeeper,
+    private readonly report: Report,
+    private readonly onEnd: () => void,
+  ) {
+    this.stopKeeping = leases.keep({
+      operation: attempt.operation,
+      claim,
+      leaseMs: attempt.leaseMs,
+      onLost: () => this.lost.abort(workBroken('The claim was taken over by another worker.')),
+    });
+  }
+
+  /** Aborted when the claim turns out to be taken over: nothing done from then on can be committed. */
+  get signal(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** Its verdict is known; nothing can change its fate any more. */
+  get isSettling(): boolean {
+    return this.settling !== null;
+  }
+
+  /** Opens the work's transaction. */
+  async begin(): Promise<Tx> {
+    this.afterCommits = [];
+    this.sealing = null;
+    try {
+      this.work = await this.session.begin(this.claim);
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+    return this.work.tx;
+  }
+
+  /** Registers what is to happen once the work is committed; it never happens otherwise, and never twice. */
+  afterCommit(callback: () => unknown): void {
+    this.afterCommits.push(callback);
+  }
+
+  /** The work is over: nothing more can be written. Rolls back and rejects where it cannot be committed. */
+  seal(): Promise<void> {
+    const { work } = this;
+    if (work === null) return Promise.reject(workBroken('There is no open work to seal.'));
+    this.sealing ??= work.seal().catch(async (error: unknown) => {
+      await this.rollback();
+      throw error;
+    });
+    return this.sealing;
+  }
+
+  /** The work failed: everything it wrote is undone, and the claim kept. */
+  async rollback(): Promise<void> {
+    const { work } = this;
+    this.work = null;
+    await work?.rollback();
+  }
+
+  /** Carries the verdict out, once; every further call gets the first one's fate. Never rejects. */
+  settle(verdict: Verdict): Promise<Fate> {
+    this.settling ??= this.carryOut(verdict).finally(() => {
+      this.session.close();
+      this.onEnd();
+    });
+    return this.settling;
+  }
+
+  private async carryOut(verdict: Verdict): Promise<Fate> {
+    this.stopKeeping();
+    try {
+      switch (verdict.kind) {
+        case 'commit':
+          return await this.commit(verdict.recording);
+        case 'refuse':
+          await this.rollback();
+          await this.begin();
+          return await this.commit(verdict.recording);
+        case 'release':
+          await this.rollback();
+          await this.session.release(this.claim);
+          return { kind: 'released' };
+      }
+    } catch (error) {
+      await this.rollback();
+      this.report('An operation could not be settled; its claim stays until the lease runs out.', error);
+      return verdict.kind === 'release' ? { kind: 'released' } : { kind: 'unknown', cause: error };
+    }
+  }
+
+  private async commit(recording: Recording): Promise<Fate> {
+    let cause: unknown;
+    try {
+      await this.seal();
+      if (await this.work!.record(recording)) {
+        await this.work!.commit();
+        return this.recorded();
+      }
+    } catch (error) {
+      cause = error;
+    }
+    await this.rollback();
+    return this.resolve(cause);
+  }
+
+  /** Nobody confirmed the commit: whoever can still delete our claim knows that it never happened. */
+  private async resolve(cause: unknown): Promise<Fate> {
+    if (await this.session.release(this.claim)) {
+      return { kind: 'failed', cause: cause ?? workBroken('The work ended the transaction it was given.') };
+    }
+    const record = await this.session.read();
+    if (record?.state === 'completed' && record.token === this.claim.token) return this.recorded();
+    return { kind: 'lost', decision: decide(record, this.attempt.fingerprint) };
+  }
+
+  private recorded(): Fate {
+    for (const callback of this.afterCommits) void this.callAfterCommit(callback);
+    return { kind: 'recorded' };
+  }
+
+  private async callAfterCommit(callback: () => unknown): Promise<void> {
+    try {
+      await callback();
+    } catch (error) {
+      this.report('A callback registered with afterCommit() failed; the work itself is committed.', error);
+    }
+  }
+}

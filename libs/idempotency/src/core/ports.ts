@@ -1,0 +1,74 @@
+import type { Attempt } from './attempt.js';
+import type { Claim } from './claim.js';
+import type { OperationRecord } from './decision.js';
+import type { Operation } from './operation.js';
+import type { Recording } from './recording.js';
+
+/** Where records live, and where the work's transactions run. `Tx` is what the handler writes through. */
+export interface Store<Tx> {
+  /**
+   * Takes what one attempt needs to talk to the store (a connection).
+   *
+   * Rejects when the store is away, or has nothing free within its bound.
+   */
+  open(attempt: Attempt): Promise<Session<Tx>>;
+}
+
+/** One attempt's conversation with the store. Every rejection means that the store's answer is not known. */
+export interface Session<Tx> {
+  /** Tries to take the operation; null when its record is held, or busy for the moment. */
+  claim(): Promise<Claim | null>;
+  /** The operation's record as committed now; null when there is none. */
+  read(): Promise<OperationRecord | null>;
+  /** Opens a transaction for the work of this claim. */
+  begin(claim: Claim): Promise<Work<Tx>>;
+  /**
+   * Makes the operation claimable at once, if it is still held by this claim.
+   *
+   * True proves that nothing of this claim has been committed, nor can be. It waits for a COMMIT under way, and rejects
+   * when that takes too long.
+   */
+  release(claim: Claim): Promise<boolean>;
+  /** Gives back what `open` took. Harmless when called again. */
+  close(): void;
+}
+
+/** One transaction of a claim's work. */
+export interface Work<Tx> {
+  readonly tx: Tx;
+  /**
+   * Ends the writing: what is in flight is awaited, what comes later is refused.
+   *
+   * Rejects with `idempotency-work-broken` when the transaction is not in the state its begin left it in.
+   */
+  seal(): Promise<void>;
+  /** Writes the recording, if the claim is still ours and this is still its transaction; false when not. */
+  record(recording: Recording): Promise<boolean>;
+  /** Rejects unless the store confirmed the commit; after a rejection only `Session.release` can tell what happened. */
+  commit(): Promise<void>;
+  /** Undoes everything and refuses what comes later. Never rejects. */
+  rollback(): Promise<void>;
+}
+
+/** One claim that is being kept alive. */
+export interface Lease {
+  readonly operation: Operation;
+  readonly claim: Claim;
+  readonly leaseMs: number;
+  /** Told once when the claim turns out to be taken over. */
+  readonly onLost: () => void;
+}
+
+/** Keeps claims alive while their work runs. */
+export interface LeaseKeeper {
+  /** Renews the lease from now on; the returned function ends that. */
+  keep(lease: Lease): () => void;
+}
+
+/** Extends one lease; false when the claim was taken over. */
+export interface LeaseRenewal {
+  renew(lease: Lease): Promise<boolean>;
+}
+
+/** Told of what must not fail the work nor vanish: an operator wants to read it. */
+export type Report = (message: string, error: unknown) => void;

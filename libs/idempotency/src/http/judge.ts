@@ -1,0 +1,31 @@
+import type { Verdict } from '../core/execution.js';
+
+/** How the handler ended, as far as its attempt is concerned. */
+export type WorkOutcome =
+  | {
+      readonly kind: 'returned';
+      /** The status the answer had when the handler was done: what it chose, unless something outside changed it. */
+      readonly status: number;
+    }
+  | {
+      readonly kind: 'threw';
+      /** False when the error came before the handler was entered, as from a pipe. */
+      readonly hasEntered: boolean;
+      /** The error was a deadlock or a serialization failure of the database. */
+      readonly isConflict: boolean;
+    };
+
+/** Refusals that say nothing about the operation: the same request may succeed at another time. */
+const TRANSIENT = new Set([401, 403, 408, 423, 425, 429]);
+
+/** What an answer with this status means for work that ended so; the table in the design's semantics, in code. */
+export function judge(outcome: WorkOutcome, status: number): Verdict['kind'] {
+  if (outcome.kind === 'returned') {
+    if (status >= 500) return 'release';
+    // The handler succeeded, but what came after it did not: its success was never told.
+    const wasSpoilt = status >= 400 && status !== outcome.status;
+    return wasSpoilt ? 'release' : 'commit';
+  }
+  if (!outcome.hasEntered || outcome.isConflict) return 'release';
+  return status >= 400 && status < 500 && !TRANSIENT.has(status) ? 'refuse' : 'release';
+}

@@ -1,0 +1,79 @@
+import type { IdempotencyError, IdempotencyErrorCode } from '../core/errors.js';
+import type { RecordedHeader } from '../core/recording.js';
+
+/** An error answer (RFC 9457), with members of our own after `instance`. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly code: IdempotencyErrorCode;
+  readonly reason?: string;
+  /** Whether the same request, sent again later, can succeed. */
+  readonly retryable: boolean;
+  /** In whole seconds; the same as the `Retry-After` header. */
+  readonly retryAfter?: number;
+  /** Where the operation's result lives. */
+  readonly resource?: string;
+}
+
+export interface ProblemOptions {
+  /** What `type` begins with; the error's code follows. */
+  readonly typeBase: string;
+  /** The page that a refusal for a missing key links to. */
+  readonly docsUrl?: string | undefined;
+}
+
+export const DEFAULT_PROBLEM_TYPE_BASE = 'urn:problem-type:';
+
+/** The longest wait ever asked of a client, in seconds. */
+const MAX_RETRY_AFTER = 60;
+
+const KINDS: Record<IdempotencyErrorCode, readonly [status: number, title: string, retryable: boolean]> = {
+  'idempotency-key-missing': [400, 'Idempotency key missing', false],
+  'idempotency-key-invalid': [400, 'Idempotency key invalid', false],
+  'idempotency-payload-invalid': [400, 'Payload invalid', false],
+  'idempotency-request-in-progress': [409, 'Request in progress', true],
+  'idempotency-response-unavailable': [409, 'Response unavailable', false],
+  'idempotency-payload-unsupported': [415, 'Payload unsupported', false],
+  'idempotency-key-reused': [422, 'Idempotency key reused', false],
+  'idempotency-scope-unresolved': [500, 'Tenant unresolved', false],
+  'idempotency-work-broken': [500, 'Work not committed', true],
+  'idempotency-store-unavailable': [503, 'Idempotency store unavailable', true],
+  'idempotency-shutting-down': [503, 'Shutting down', true],
+};
+
+/** The problem an error is answered with. `instance` is the request's path. */
+export function problemOf(error: IdempotencyError, { typeBase }: ProblemOptions, instance?: string): Problem {
+  const [status, title, retryable] = KINDS[error.code];
+  return {
+    type: `${typeBase}${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    ...(instance !== undefined && { instance }),
+    code: error.code,
+    ...(error.reason !== undefined && { reason: error.reason }),
+    retryable,
+    ...(error.retryAfterMs !== undefined && { retryAfter: wholeSeconds(error.retryAfterMs) }),
+    ...(error.resource !== undefined && { resource: error.resource }),
+  };
+}
+
+/** The header lines that go with a problem. */
+export function problemHeaders(problem: Problem, { docsUrl }: ProblemOptions): RecordedHeader[] {
+  const headers: RecordedHeader[] = [
+    ['Content-Type', 'application/problem+json; charset=utf-8'],
+    ['Cache-Control', 'no-store'],
+  ];
+  if (problem.retryAfter !== undefined) headers.push(['Retry-After', String(problem.retryAfter)]);
+  if (problem.code === 'idempotency-key-missing' && docsUrl) headers.push(['Link', `<${docsUrl}>; rel="help"`]);
+  if (problem.resource !== undefined) headers.push(['Link', `<${problem.resource}>; rel="related"`]);
+  return headers;
+}
+
+/** At least a second, so that nobody hammers; at most a minute, so that nobody is sent away for a whole lease. */
+function wholeSeconds(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms / 1000), 1), MAX_RETRY_AFTER);
+}

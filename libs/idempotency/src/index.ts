@@ -1,0 +1,21 @@
+export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
+export type { Operation } from './core/operation.js';
+export { DEFAULT_KEY_HEADER } from './http/key-header.js';
+export type { Problem } from './http/problem.js';
+export type { Duration } from './nest/duration.js';
+export { IdempotencyContext } from './nest/idempotency-context.js';
+export { type HealthReport, IdempotencyHealth } from './nest/idempotency-health.js';
+export { IdempotencyException } from './nest/idempotency.exception.js';
+export { IdempotencyModule } from './nest/idempotency.module.js';
+export { Idempotent } from './nest/idempotent.decorator.js';
+export type {
+  EndpointOptions,
+  IdempotencyModuleAsyncOptions,
+  IdempotencyModuleOptions,
+  IdempotentOptions,
+} from './nest/options.js';
+export { TransactionManager } from './nest/transaction-manager.decorator.js';
+export { IdempotencyRecord } from './storage/entities/idempotency-record.entity.js';
+export { IdempotencyStep } from './storage/entities/idempotency-step.entity.js';
+export { idempotencyEntities } from './storage/entities/index.js';
+export { idempotencyMigrations } from './storage/migrations/index.js';

@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import type { EntityManager } from 'typeorm';
+
+import type { Operation } from '../core/operation.js';
+
+/** What the code that an attempt runs can know of it. */
+export interface AttemptContext {
+  /** Null for a request without a key, where none is required. */
+  readonly operation: Operation | null;
+  /** The manager of the work's transaction. */
+  readonly manager: EntityManager;
+  /** Aborted when the claim is lost. */
+  readonly signal: AbortSignal;
+  afterCommit(callback: () => unknown): void;
+  /** Called by the handler's wrapper, before the handler's first line. Throws where it may not be entered any more. */
+  enter(wrapper: symbol): void;
+}
+
+const storage = new AsyncLocalStorage<AttemptContext>();
+
+/** Runs code inside an attempt; whatever it starts, now or later, belongs to the attempt too. */
+export function runInAttempt<Result>(attempt: AttemptContext, run: () => Result): Result {
+  return storage.run(attempt, run);
+}
+
+/** The attempt that the running code belongs to, if any. */
+export function currentAttempt(): AttemptContext | undefined {
+  return storage.getStore();
+}

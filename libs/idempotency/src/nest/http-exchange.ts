@@ -1,0 +1,116 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+import type { ExecutionContext } from '@nestjs/common';
+
+import { markReplySent } from '../http/reply-sent.js';
+import type { Held } from '../http/wire-answer.js';
+import type { RequestContent } from '../http/payload.js';
+import type { RecordedHeader } from '../core/recording.js';
+import type { Platform } from './route-metadata.js';
+
+/** One request and its response, the same on both platforms. */
+export interface HttpExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly content: RequestContent;
+  /** The status the answer would have now. */
+  status(): number;
+  /** Headers that the platform keeps above the raw response until it answers. */
+  pendingHeaders(): OutgoingHttpHeaders;
+  /** Sets headers on the answer the application is about to give. */
+  announce(headers: readonly RecordedHeader[]): void;
+  /** Tells the platform that the answer is written past it. */
+  takeOver(): void;
+  /** Tells the platform what it would otherwise ask of the raw response, which is held. */
+  holdWith(held: Held): void;
+}
+
+export function httpExchange(platform: Platform, context: ExecutionContext): HttpExchange {
+  const http = context.switchToHttp();
+  return platform === 'express'
+    ? expressExchange(http.getRequest(), http.getResponse())
+    : fastifyExchange(http.getRequest(), http.getResponse());
+}
+
+/** What this file knows of Express 4 and 5. */
+type ExpressRequest = IncomingMessage & {
+  readonly baseUrl: string;
+  readonly route: { readonly path: string };
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+};
+
+function expressExchange(request: ExpressRequest, response: ServerResponse): HttpExchange {
+  const pattern = `${request.baseUrl}${request.route.path}`;
+  return {
+    request,
+    response,
+    content: contentOf(request, pattern, request),
+    status: () => response.statusCode,
+    pendingHeaders: () => ({}),
+    announce: (headers) => {
+      for (const [name, value] of headers) response.setHeader(name, value);
+    },
+    takeOver: () => undefined,
+    holdWith: () => undefined,
+  };
+}
+
+/** What this file knows of Fastify 4 and 5. */
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+  readonly routeOptions: { readonly url?: string };
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+}
+
+interface FastifyReply {
+  readonly raw: ServerResponse;
+  readonly statusCode: number;
+  getHeaders(): OutgoingHttpHeaders;
+  header(name: string, value: string): unknown;
+  hijack(): unknown;
+  send(payload?: unknown): unknown;
+}
+
+function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExchange {
+  return {
+    request: request.raw,
+    response: reply.raw,
+    content: contentOf(request.raw, request.routeOptions.url ?? '', request),
+    status: () => reply.statusCode,
+    pendingHeaders: () => reply.getHeaders(),
+    announce: (headers) => {
+      for (const [name, value] of headers) reply.header(name, value);
+    },
+    takeOver: () => {
+      reply.hijack();
+      // Nest will still reply with what the interceptors return; Fastify would log that as a mistake.
+      reply.send = sendNothing;
+    },
+    holdWith: (held) => markReplySent(reply, held),
+  };
+}
+
+function sendNothing(this: FastifyReply): FastifyReply {
+  return this;
+}
+
+function contentOf(
+  raw: IncomingMessage,
+  pattern: string,
+  parsed: { readonly params: unknown; readonly query: unknown; readonly body?: unknown },
+): RequestContent {
+  const { headers } = raw;
+  return {
+    method: raw.method ?? '',
+    pattern,
+    params: parsed.params,
+    query: parsed.query,
+    contentType: headers['content-type'],
+    hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
+    body: parsed.body,
+  };
+}

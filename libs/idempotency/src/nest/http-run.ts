@@ -1,0 +1,200 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+import type { CallHandler } from '@nestjs/common';
+import { EMPTY, lastValueFrom, type Observable, of } from 'rxjs';
+import type { EntityManager } from 'typeorm';
+
+import { IdempotencyError, storeUnavailable, workBroken } from '../core/errors.js';
+import type { Execution, Fate, Verdict } from '../core/execution.js';
+import type { Operation } from '../core/operation.js';
+import { holdResponse } from '../http/held-response.js';
+import { judge, type WorkOutcome } from '../http/judge.js';
+import { recordingOf } from '../http/recording-of.js';
+import { refusalOf } from '../http/refusal.js';
+import { replayOf } from '../http/replay.js';
+import type { Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire-answer.js';
+import { isConflict } from '../storage/postgres-errors.js';
+import { type AttemptContext, currentAttempt, runInAttempt } from './attempt-context.js';
+import type { Endpoint } from './endpoints.js';
+import type { HttpExchange } from './http-exchange.js';
+import type { Problems } from './problems.js';
+
+const NOTHING = Symbol('nothing');
+
+/**
+ * One claimed request: the handler on one side, the held response on the other, the execution between them.
+ *
+ * The handler's end seals the work, or rolls it back. The answer's end settles it. Whichever comes last decides when.
+ */
+export class HttpRun implements AttemptContext, HoldOptions {
+  manager!: EntityManager;
+  readonly writesOwnResponse: boolean;
+  readonly declaredHeaders: readonly string[];
+  readonly extraHeaders: OutgoingHttpHeaders;
+  private held: Held | null = null;
+  private isRunning = false;
+  private hasEntered = false;
+  private isForeign = false;
+  private outcome: WorkOutcome | null = null;
+  /** The status Nest gave the answer before the handler ran. */
+  private readonly initialStatus: number;
+
+  constructor(
+    private readonly execution: Execution<EntityManager>,
+    private readonly exchange: HttpExchange,
+    private readonly endpoint: Endpoint,
+    readonly limitBytes: number,
+    private readonly problems: Problems,
+  ) {
+    this.writesOwnResponse = endpoint.writesOwnResponse;
+    this.declaredHeaders = endpoint.declaredHeaders;
+    this.extraHeaders = exchange.pendingHeaders();
+    this.initialStatus = exchange.status();
+  }
+
+  get operation(): Operation {
+    return this.execution.attempt.operation;
+  }
+
+  get signal(): AbortSignal {
+    return this.execution.signal;
+  }
+
+  /** The handler failed and nothing has been settled: it may be run once more under the same claim. */
+  get canRunAgain(): boolean {
+    return !this.isRunning && !this.execution.isSettling;
+  }
+
+  afterCommit(callback: () => unknown): void {
+    this.execution.afterCommit(callback);
+  }
+
+  enter(wrapper: symbol): void {
+    if (wrapper !== this.endpoint.wrapper) return;
+    if (this.isForeign && !this.hasEntered) {
+      throw workBroken('The request was answered before its handler was entered; the handler is not run.');
+    }
+    this.hasEntered = true;
+  }
+
+  /** Runs everything inside our interceptor in a transaction; its last value is the result. */
+  async run(next: CallHandler): Promise<Observable<unknown>> {
+    this.isRunning = true;
+    this.outcome = null;
+    try {
+      await this.begin();
+      this.hold().handlerStarted();
+      const value = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
+      await this.returned();
+      return value === NOTHING ? EMPTY : of(value);
+    } catch (error) {
+      await this.threw(error);
+      throw this.thrown(error);
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  private async begin(): Promise<void> {
+    try {
+      this.manager = await this.execution.begin();
+    } catch (error) {
+      await this.execution.settle({ kind: 'release' });
+      throw error;
+    }
+  }
+
+  private hold(): Held {
+    if (this.held) return this.held;
+    this.held = holdResponse(this.exchange.response, this);
+    this.exchange.holdWith(this.held);
+    return this.held;
+  }
+
+  private async returned(): Promise<void> {
+    if (!this.execution.isSettling) await this.execution.seal();
+    this.outcome = { kind: 'returned', status: this.exchange.status() };
+    this.held!.handlerReturned();
+    if (this.isForeign) await this.settle({ kind: 'unseen' });
+  }
+
+  private async threw(error: unknown): Promise<void> {
+    this.outcome = { kind: 'threw', hasEntered: this.hasEntered, isConflict: isConflict(error) };
+    if (!this.execution.isSettling) await this.execution.rollback();
+    this.held?.handlerThrew(error);
+    if (this.isForeign) await this.settle({ kind: 'unseen' });
+  }
+
+  /** The error the application's filters get to see. */
+  private thrown(error: unknown): unknown {
+    if (isConflict(error)) return this.problems.exception(storeUnavailable(error), this.exchange);
+    return error instanceof IdempotencyError ? this.problems.exception(error, this.exchange) : error;
+  }
+
+  isFromAttempt(): boolean {
+    return currentAttempt() === this;
+  }
+
+  onWorkOver(): void {
+    // Where it cannot be sealed, settling finds out.
+    this.execution.seal().catch(() => undefined);
+  }
+
+  onForeign(): void {
+    this.isForeign = true;
+    if (!this.hasEntered) void this.execution.settle({ kind: 'release' });
+  }
+
+  onAnswer(answer: WireAnswer): void {
+    void this.settle(answer);
+  }
+
+  private async settle(answer: WireAnswer): Promise<void> {
+    const fate = await this.execution.settle(await this.verdictOn(answer));
+    if (!this.isForeign) this.tell(answer, fate);
+  }
+
+  private async verdictOn(answer: WireAnswer): Promise<Verdict> {
+    if (answer.kind === 'broken') return { kind: 'release' };
+    const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
+    const kind = judge(this.outcome ?? { kind: 'returned', status }, status);
+    if (kind === 'release') return { kind };
+    const { replayHeaders } = this.endpoint;
+    return { kind, recording: await recordingOf(answer, status, replayHeaders, this.limitBytes) };
+  }
+
+  /** Answers the client by what has become of the work, and never before that. */
+  private tell(answer: WireAnswer, fate: Fate): void {
+    const held = this.held!;
+    switch (fate.kind) {
+      case 'recorded':
+        return held.release();
+      case 'released':
+        return answer.kind === 'broken' ? held.discard(this.problem(brokenOff())) : held.release();
+      case 'failed':
+        return held.discard(this.problem(failed(fate.cause)));
+      case 'lost': {
+        const refusal = refusalOf(fate.decision);
+        if (refusal) return held.discard(this.problem(refusal));
+        if (fate.decision.kind === 'replay') return held.discard(replayOf(fate.decision.recording));
+        return undefined;
+      }
+      case 'unknown':
+        return held.discard(this.problem(storeUnavailable(fate.cause)));
+    }
+  }
+
+  private problem(error: IdempotencyError): OwnAnswer {
+    return this.problems.answer(error, this.exchange);
+  }
+}
+
+function failed(cause: unknown): IdempotencyError {
+  if (cause instanceof IdempotencyError) return cause;
+  if (isConflict(cause)) return storeUnavailable(cause);
+  return workBroken('The work could not be committed; everything it wrote was undone.', cause);
+}
+
+function brokenOff(): IdempotencyError {
+  return workBroken('The answer broke off before it was complete; everything the work wrote was undone.');
+}

@@ -1,0 +1,127 @@
+import { type DynamicModule, Logger, Module, type Provider } from '@nestjs/common';
+import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+
+import { Executor } from '../core/executor.js';
+import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
+import { LeaseRenewer } from '../maintenance/lease-renewer.js';
+import { idempotencyEntities } from '../storage/entities/index.js';
+import { PostgresRenewal } from '../storage/postgres-renewal.js';
+import { PostgresStore } from '../storage/postgres-store.js';
+import { reachesServerDirectly } from '../storage/prepared-statements.js';
+import { Endpoints } from './endpoints.js';
+import { HttpAttempts } from './http-attempts.js';
+import { IdempotencyContext } from './idempotency-context.js';
+import { IdempotencyHealth } from './idempotency-health.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { IdempotencyLifecycle } from './lifecycle.js';
+import {
+  type IdempotencyModuleAsyncOptions,
+  type IdempotencyModuleOptions,
+  moduleSettings,
+  type ModuleSettings,
+} from './options.js';
+import { RouteCheck } from './route-check.js';
+import {
+  DATA_SOURCE,
+  ENDPOINTS,
+  EXECUTOR,
+  HTTP_ATTEMPTS,
+  OPTIONS,
+  RENEWAL,
+  RENEWER,
+  REPORT,
+  SETTINGS,
+} from './tokens.js';
+
+/** Makes every handler that is decorated with `@Idempotent()` safe to retry. Import it once, in the root module. */
+@Module({})
+export class IdempotencyModule {
+  /**
+   * @example
+   * ```ts
+   * IdempotencyModule.forRoot({ tenant: (context) => context.switchToHttp().getRequest().user.accountId })
+   * ```
+   */
+  static forRoot(options: IdempotencyModuleOptions): DynamicModule {
+    return moduleWith(options.dataSource, { provide: OPTIONS, useValue: options });
+  }
+
+  /** The same with options that depend on other providers. */
+  static forRootAsync({
+    imports = [],
+    dataSource,
+    inject = [],
+    useFactory,
+  }: IdempotencyModuleAsyncOptions): DynamicModule {
+    const options = { provide: OPTIONS, useFactory, inject: [...inject] as never[] };
+    const { imports: own = [], ...rest } = moduleWith(dataSource, options);
+    return { ...rest, imports: [...own, ...imports] };
+  }
+}
+
+function moduleWith(dataSource: string | undefined, options: Provider): DynamicModule {
+  return {
+    module: IdempotencyModule,
+    global: true,
+    imports: [DiscoveryModule, TypeOrmModule.forFeature([...idempotencyEntities], dataSource)],
+    providers: [
+      options,
+      { provide: DATA_SOURCE, useExisting: getDataSourceToken(dataSource) },
+      ...WIRING,
+      RouteCheck,
+      IdempotencyLifecycle,
+      IdempotencyContext,
+      IdempotencyHealth,
+      IdempotencyInterceptor,
+      { provide: APP_INTERCEPTOR, useExisting: IdempotencyInterceptor },
+    ],
+    exports: [IdempotencyContext, IdempotencyHealth],
+  };
+}
+
+const WIRING: Provider[] = [
+  { provide: SETTINGS, useFactory: moduleSettings, inject: [OPTIONS] },
+  { provide: REPORT, useFactory: loggedReport },
+  {
+    provide: ENDPOINTS,
+    useFactory: (options: IdempotencyModuleOptions) => new Endpoints(options),
+    inject: [OPTIONS],
+  },
+  {
+    provide: HTTP_ATTEMPTS,
+    useFactory: (options: IdempotencyModuleOptions, { header }: ModuleSettings) => new HttpAttempts(options, header),
+    inject: [OPTIONS, SETTINGS],
+  },
+  {
+    provide: RENEWAL,
+    useFactory: (dataSource: DataSource) => new PostgresRenewal(dataSource),
+    inject: [DATA_SOURCE],
+  },
+  {
+    provide: RENEWER,
+    useFactory: (renewal: LeaseRenewal, { renewForMs }: ModuleSettings, report: Report) =>
+      new LeaseRenewer(renewal, renewForMs, report),
+    inject: [RENEWAL, SETTINGS, REPORT],
+  },
+  { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },
+];
+
+async function executor(
+  dataSource: DataSource,
+  { preparedStatements }: IdempotencyModuleOptions,
+  { acquireTimeoutMs, statementTimeoutMs }: ModuleSettings,
+  leases: LeaseKeeper,
+  report: Report,
+) {
+  const areStatementsPrepared = preparedStatements ?? (await reachesServerDirectly(dataSource));
+  const store = new PostgresStore(dataSource, { acquireTimeoutMs, statementTimeoutMs, areStatementsPrepared }, report);
+  return new Executor(store, leases, report);
+}
+
+function loggedReport(): Report {
+  const logger = new Logger('IdempotencyModule');
+  return (message, error) =>
+    logger.warn(`${message} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+}

@@ -1,0 +1,83 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { DataSource, type EntityManager } from 'typeorm';
+
+import type { Executor } from '../core/executor.js';
+import { LeaseRenewer } from '../maintenance/lease-renewer.js';
+import type { PostgresRenewal } from '../storage/postgres-renewal.js';
+import { assertSchema } from '../storage/schema-check.js';
+import { Endpoints } from './endpoints.js';
+import type { ModuleSettings } from './options.js';
+import { RouteCheck } from './route-check.js';
+import { StrayWrites } from './stray-writes.js';
+import { DATA_SOURCE, ENDPOINTS, EXECUTOR, RENEWAL, RENEWER, SETTINGS } from './tokens.js';
+
+/** The longest time between two looks at the leases, in milliseconds. */
+const MAX_TICK_MS = 1_000;
+
+/** Starts and stops with the application: what must be true before the first request, what must be over after the last. */
+@Injectable()
+export class IdempotencyLifecycle
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly logger = new Logger('IdempotencyModule');
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
+    @Inject(SETTINGS) private readonly settings: ModuleSettings,
+    @Inject(ENDPOINTS) private readonly endpoints: Endpoints,
+    @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
+    @Inject(RENEWER) private readonly renewer: LeaseRenewer,
+    @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
+    private readonly routes: RouteCheck,
+    private readonly discovery: DiscoveryService,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.routes.assertRoutes(this.endpoints);
+    await assertSchema(this.dataSource);
+    if (this.settings.noticesStrayWrites) this.watchStrayWrites();
+    const outer = this.routes.outerInterceptors();
+    if (outer.length > 0)
+      this.logger.log(`Global interceptors outside the idempotency interceptor: ${outer.join(', ')}`);
+    const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
+    this.timer = setInterval(() => void this.renewer.renewDue(), tickMs).unref();
+  }
+
+  onModuleDestroy(): void {
+    this.executor.close();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<'tooLong'>((resolve) => {
+      timer = setTimeout(() => resolve('tooLong'), this.settings.shutdownTimeoutMs);
+    });
+    const outcome = await Promise.race([this.executor.idle(), tooLong]);
+    clearTimeout(timer);
+    if (outcome === 'tooLong') {
+      this.logger.warn('Shutting down with work still under way; it will be rolled back and can be retried.');
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.renewal.close();
+  }
+
+  private watchStrayWrites(): void {
+    const strayWrites = new StrayWrites((message) => this.logger.warn(message));
+    for (const { instance } of this.discovery.getProviders()) {
+      if (instance instanceof DataSource) strayWrites.watch(instance);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/core';
+
+import { Endpoints } from './endpoints.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { declaredMethods, type IdempotentMark, idempotentMark } from './idempotent.decorator.js';
+import { type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
+
+/** Looks at every decorated handler when the application starts. */
+@Injectable()
+export class RouteCheck {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    private readonly config: ApplicationConfig,
+  ) {}
+
+  /** @throws {Error} listing every handler that could not be protected, and the remedy for each. */
+  assertRoutes(endpoints: Endpoints): void {
+    const defects = [...this.moduleDefects()];
+    for (const [owner, name, handler, isController] of this.handlers()) {
+      const defect = handlerDefect(owner, name, handler, isController, endpoints);
+      if (defect) defects.push(`${owner.name}.${name} ${defect}`);
+    }
+    if (defects.length === 0) return;
+    throw new Error(`@Idempotent() cannot protect:\n${defects.map((defect) => `  - ${defect}`).join('\n')}`);
+  }
+
+  /** The global interceptors that stand outside ours: what they do with an answer comes after it was recorded. */
+  outerInterceptors(): string[] {
+    const interceptors = this.config.getGlobalInterceptors();
+    const ours = interceptors.findIndex((interceptor) => interceptor instanceof IdempotencyInterceptor);
+    return interceptors.slice(0, Math.max(ours, 0)).map((interceptor) => interceptor.constructor.name);
+  }
+
+  private moduleDefects(): string[] {
+    const instances = this.discovery
+      .getProviders()
+      .filter(({ instance }) => instance instanceof IdempotencyInterceptor);
+    const distinct = new Set(instances.map(({ instance }) => instance as unknown));
+    return distinct.size > 1
+      ? ['anything: IdempotencyModule is set up more than once. Import `forRoot()` in the root module only']
+      : [];
+  }
+
+  private *handlers(): Generator<[owner: Type, name: string, handler: Handler, isController: boolean]> {
+    const controllers = new Set(this.discovery.getControllers());
+    for (const wrapper of [...controllers, ...this.discovery.getProviders()]) {
+      const owner = wrapper.metatype as Type | null;
+      const prototype = owner?.prototype as Record<string, Handler> | undefined;
+      if (!owner || !prototype) continue;
+      for (const name of this.scanner.getAllMethodNames(prototype)) {
+        yield [owner, name, prototype[name]!, controllers.has(wrapper)];
+      }
+    }
+  }
+}
+
+function handlerDefect(
+  owner: Type,
+  name: string,
+  handler: Handler,
+  isController: boolean,
+  endpoints: Endpoints,
+): string | undefined {
+  const mark = idempotentMark(handler);
+  if (!mark) {
+    return declaredMethods(owner).has(name)
+      ? 'lost its @Idempotent(): something replaced the method without keeping its metadata. Put @Idempotent() above it'
+      : undefined;
+  }
+  if (!isController || !isRoute(handler)) return 'is no HTTP route of a controller. Only those can be decorated';
+  if (isSafeRoute(handler))
+    return 'answers only methods that change nothing (GET, HEAD, OPTIONS). Remove @Idempotent()';
+  if (isSse(handler)) return 'is an event stream, which cannot be replayed. Remove @Idempotent()';
+  if (takesNext(owner, name)) return 'takes @Next(), so its answer may come from anywhere. Remove @Next()';
+  if (isAsyncGenerator(mark)) return 'is an async generator, which cannot be recorded. Return its last value';
+  return settingsDefect(owner, handler, mark, endpoints);
+}
+
+function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, endpoints: Endpoints): string | undefined {
+  try {
+    endpoints.of(owner, handler, mark);
+    return undefined;
+  } catch (error) {
+    return `has options that cannot be right: ${(error as Error).message}`;
+  }
+}
+
+function isAsyncGenerator({ original }: IdempotentMark): boolean {
+  return original.constructor.name === 'AsyncGeneratorFunction';
+}

@@ -1,0 +1,65 @@
+import { type HttpServer, RequestMethod, type Type } from '@nestjs/common';
+
+/*
+ * The names under which Nest keeps what its decorators say. They are the same in Nest 10, 11 and 12; a test compares
+ * them with Nest's own.
+ */
+const PATH = 'path';
+const METHOD = 'method';
+const SSE = '__sse__';
+const HEADERS = '__headers__';
+const ROUTE_ARGUMENTS = '__routeArguments__';
+const PASSTHROUGH = '__responsePassthrough__';
+const RESPONSE_ARGUMENT = 1;
+const NEXT_ARGUMENT = 2;
+
+export const ROUTE_METADATA_NAMES = { PATH, METHOD, SSE, HEADERS, ROUTE_ARGUMENTS, PASSTHROUGH } as const;
+
+/** A controller's method. */
+export type Handler = (...args: never[]) => unknown;
+
+export function isRoute(handler: Handler): boolean {
+  return Reflect.hasMetadata(PATH, handler);
+}
+
+export function isSse(handler: Handler): boolean {
+  return Reflect.hasMetadata(SSE, handler);
+}
+
+const SAFE_METHODS = new Set([RequestMethod.GET, RequestMethod.HEAD, RequestMethod.OPTIONS]);
+
+/** Whether the route answers only methods that change nothing (RFC 9110, section 9.2.1). */
+export function isSafeRoute(handler: Handler): boolean {
+  return SAFE_METHODS.has(Reflect.getMetadata(METHOD, handler) as RequestMethod);
+}
+
+/** Whether the handler writes its own response: it asked for `@Res()`, without passthrough. */
+export function writesOwnResponse(controller: Type, method: string): boolean {
+  return (
+    hasArgument(controller, method, RESPONSE_ARGUMENT) && Reflect.getMetadata(PASSTHROUGH, controller, method) !== true
+  );
+}
+
+/** Whether the handler asked for `@Next()`, and so may leave the answer to someone else. */
+export function takesNext(controller: Type, method: string): boolean {
+  return hasArgument(controller, method, NEXT_ARGUMENT);
+}
+
+/** The lower-case names that the route declares with `@Header()`. */
+export function declaredHeaders(handler: Handler): string[] {
+  const declared = (Reflect.getMetadata(HEADERS, handler) ?? []) as readonly { readonly name: string }[];
+  return declared.map(({ name }) => name.toLowerCase());
+}
+
+export type Platform = 'express' | 'fastify';
+
+export function platformOf(adapter: HttpServer): Platform {
+  const type = adapter.getType?.();
+  if (type === 'express' || type === 'fastify') return type;
+  throw new Error(`nestjs-idempotency works on Express and on Fastify, not on the HTTP platform '${type}'.`);
+}
+
+function hasArgument(controller: Type, method: string, argument: number): boolean {
+  const declared = (Reflect.getMetadata(ROUTE_ARGUMENTS, controller, method) ?? {}) as Record<string, unknown>;
+  return Object.keys(declared).some((name) => name.startsWith(`${argument}:`));
+}

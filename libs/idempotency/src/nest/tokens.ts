@@ -1,0 +1,10 @@
+/* Injection tokens; symbols that are the same in every copy of the library. */
+export const OPTIONS = Symbol.for('nestjs-idempotency:options');
+export const SETTINGS = Symbol.for('nestjs-idempotency:settings');
+export const DATA_SOURCE = Symbol.for('nestjs-idempotency:data-source');
+export const ENDPOINTS = Symbol.for('nestjs-idempotency:endpoints');
+export const HTTP_ATTEMPTS = Symbol.for('nestjs-idempotency:http-attempts');
+export const RENEWAL = Symbol.for('nestjs-idempotency:renewal');
+export const RENEWER = Symbol.for('nestjs-idempotency:renewer');
+export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
+export const REPORT = Symbol.for('nestjs-idempotency:report');

@@ -1,0 +1,93 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { DataSource, QueryRunner } from 'typeorm';
+
+import { isConnectionLost } from './postgres-errors.js';
+import type { Statement } from './statements.js';
+
+export interface ConnectionOptions {
+  /** How long to wait for a free connection of the pool, in milliseconds. */
+  readonly acquireTimeoutMs: number;
+  /** How long one of our own statements may take, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Whether statements are prepared once per connection; older poolers cannot carry them. */
+  readonly areStatementsPrepared: boolean;
+}
+
+/** One connection of the application's pool, always to the primary. */
+export class Connection {
+  /** Whether its manager was given to a handler, whose late calls it has to go on refusing. */
+  isHandedOut = false;
+  private isDistrusted = false;
+
+  private constructor(
+    readonly dataSource: DataSource,
+    readonly runner: QueryRunner,
+    private readonly client: PoolClient,
+    private readonly options: ConnectionOptions,
+  ) {}
+
+  /** Takes a connection from the pool, or rejects when none comes free in time. */
+  static async checkOut(dataSource: DataSource, options: ConnectionOptions): Promise<Connection> {
+    const runner = dataSource.createQueryRunner('master');
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`No database connection came free within ${options.acquireTimeoutMs} ms.`));
+      }, options.acquireTimeoutMs);
+    });
+    const connecting = runner.connect() as Promise<PoolClient>;
+    try {
+      return new Connection(dataSource, runner, await Promise.race([connecting, tooLate]), options);
+    } catch (error) {
+      connecting.then(
+        () => runner.release(),
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Runs one of the protocol's statements. */
+  run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    const { text, name } = statement;
+    return this.send<Row>(this.options.areStatementsPrepared ? { name, text, values } : { text, values });
+  }
+
+  /** Sends plain text; the result is that of its first command. */
+  async command(text: string): Promise<QueryResult> {
+    const results: QueryResult | QueryResult[] = await this.send({ text });
+    return Array.isArray(results) ? (results[0] as QueryResult) : results;
+  }
+
+  /** Whether it can still be used: its server answered, and its state is known. */
+  get isUsable(): boolean {
+    return !this.isDistrusted && !this.runner.isReleased;
+  }
+
+  /** Its state is not known: nobody is to use it again. */
+  distrust(): void {
+    this.isDistrusted = true;
+  }
+
+  /** Gives the connection back, or has the pool replace it where its state is not known. */
+  close(): void {
+    if (this.runner.isReleased) return;
+    if (this.isDistrusted) void this.client.end().catch(() => undefined);
+    void this.runner.release();
+  }
+
+  private async send<Row extends QueryResultRow>(query: {
+    name?: string;
+    text: string;
+    values?: readonly unknown[];
+  }): Promise<QueryResult<Row>> {
+    try {
+      return await this.client.query<Row>({ ...query, query_timeout: this.options.statementTimeoutMs } as never);
+    } catch (error) {
+      if (isConnectionLost(error)) this.distrust();
+      throw error;
+    }
+  }
+}

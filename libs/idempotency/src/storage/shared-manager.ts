@@ -1,0 +1,85 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+
+import { workBroken } from '../core/errors.js';
+import { controlsTransaction } from './transaction-control.js';
+
+const TYPEORM_SAVEPOINT = /^(SAVEPOINT|RELEASE SAVEPOINT|ROLLBACK TO SAVEPOINT) (typeorm_\d+)$/;
+
+/**
+ * The `EntityManager` that the handler writes through, with a gate before its connection.
+ *
+ * The gate counts what is in flight, sees nested transactions come and go, turns away every attempt to end the
+ * transaction from inside, and closes when the work is over.
+ */
+export class SharedManager {
+  readonly manager: EntityManager;
+  private phase: 'opening' | 'open' | 'closed' = 'opening';
+  private inFlight = 0;
+  private onQuiet: (() => void) | undefined;
+  private readonly nested = new Set<string>();
+  private fault: Error | undefined;
+
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly begin: () => Promise<unknown>,
+  ) {
+    this.manager = runner.manager;
+    const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<unknown>;
+    const stream = runner.stream.bind(runner);
+    runner.query = ((...args: unknown[]) => this.admit(String(args[0]), () => query(...args))) as QueryRunner['query'];
+    runner.stream = (...args) => this.admit(args[0], () => stream(...args));
+  }
+
+  /** Opens the transaction; TypeORM keeps its own account of it, so that nested transactions become savepoints. */
+  async open(): Promise<void> {
+    await this.runner.startTransaction();
+    this.phase = 'open';
+  }
+
+  /**
+   * Lets nothing more through and waits for what is in flight.
+   *
+   * @returns what makes the transaction unfit to be committed, if anything does.
+   */
+  async close(): Promise<Error | undefined> {
+    this.phase = 'closed';
+    if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onQuiet = resolve));
+    if (this.nested.size > 0) {
+      this.fault ??= workBroken(
+        'The handler returned while a nested transaction was still open. Await every `manager.transaction()`.',
+      );
+    }
+    return this.fault;
+  }
+
+  private async admit<Result>(text: string, send: () => Promise<Result>): Promise<Result> {
+    if (this.phase === 'closed') throw lateQuery();
+    if (this.phase === 'opening') {
+      if (text === 'START TRANSACTION') return (await this.begin()) as Result;
+      if (text.startsWith('SET TRANSACTION ISOLATION LEVEL')) return undefined as Result;
+    } else if (controlsTransaction(text)) {
+      this.fault = workBroken(
+        'The handler tried to begin, commit or roll back the transaction that the library holds for it. ' +
+          'Throw to roll back, return to commit; use `manager.transaction()` for a part that may fail on its own.',
+      );
+      throw this.fault;
+    }
+    const savepoint = TYPEORM_SAVEPOINT.exec(text);
+    if (savepoint?.[1] === 'SAVEPOINT') this.nested.add(savepoint[2]!);
+    this.inFlight++;
+    try {
+      return await send();
+    } finally {
+      if (savepoint && savepoint[1] !== 'SAVEPOINT') this.nested.delete(savepoint[2]!);
+      this.inFlight--;
+      if (this.inFlight === 0) this.onQuiet?.();
+    }
+  }
+}
+
+function lateQuery(): Error {
+  return workBroken(
+    'A query was made through the shared manager after the work was over; it was not sent. ' +
+      'Await every query before the handler returns or writes its answer.',
+  );
+}
