@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.js';
 import { type Environment, readEnvironment } from './environment.js';
@@ -10,7 +10,7 @@ async function start({ databaseUrl, port }: Environment): Promise<void> {
   const app = await createApp({ databaseUrl });
   app.enableShutdownHooks();
   await app.listen(port);
-  const address = app.getHttpServer().address() as AddressInfo;
+  const address = (app.getHttpServer() as Server).address() as AddressInfo;
   console.log(greeting(`http://localhost:${address.port}`));
   await stopWithLauncher(app);
 }

@@ -33,7 +33,7 @@ function unquoted(value: string): string {
 
 function structuredString(value: string): string {
   try {
-    const [bare] = parseItem(value);
+    const bare: unknown = parseItem(value)[0];
     if (typeof bare === 'string') return bare;
   } catch {
     // Whatever the parser has to say repeats the key.

@@ -84,7 +84,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
     try {
       await this.begin();
       this.hold().handlerStarted();
-      const value = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
+      const value: unknown = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
       await this.returned();
       return value === NOTHING ? EMPTY : of(value);
     } catch (error) {

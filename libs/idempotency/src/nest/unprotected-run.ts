@@ -29,7 +29,7 @@ export async function runUnprotected(
   report: Report,
 ): Promise<Observable<unknown>> {
   let callbacks: readonly (() => unknown)[] = [];
-  const value = await dataSource.transaction((manager) => {
+  const value: unknown = await dataSource.transaction((manager) => {
     const run = new UnprotectedRun(manager);
     callbacks = run.callbacks;
     return runInAttempt(run, () => lastValueFrom(next.handle(), { defaultValue: undefined }));

@@ -20,13 +20,13 @@ export class PostgresRenewal implements LeaseRenewal {
 
   async renew({ operation, claim, leaseMs }: Lease): Promise<boolean> {
     const connection = await this.connection();
-    const [, count] = (await connection.query(this.statements.renew.text, [
+    const [, count] = await connection.query<[unknown, number]>(this.statements.renew.text, [
       operation.tenant,
       operation.endpoint,
       operation.key,
       claim.token,
       interval(leaseMs),
-    ])) as [unknown, number];
+    ]);
     return count === 1;
   }
 

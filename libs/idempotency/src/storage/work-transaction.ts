@@ -48,7 +48,7 @@ export class WorkTransaction implements Work<EntityManager> {
   async seal(): Promise<void> {
     const { dataSource, runner } = this.connection;
     // What subscribers do before a commit belongs to the work. Without them the gate closes in this very turn.
-    if (dataSource.subscribers.some((subscriber) => subscriber.beforeTransactionCommit)) {
+    if (dataSource.subscribers.some((subscriber) => 'beforeTransactionCommit' in subscriber)) {
       await runner.broadcaster.broadcast('BeforeTransactionCommit');
     }
     const fault = await this.shared.close();
