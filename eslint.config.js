@@ -52,8 +52,6 @@ export default tseslint.config(
     settings: { 'import-x/resolver-next': [createTypeScriptImportResolver({ project: './tsconfig.json' })] },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      'import-x/no-cycle': ['error', { ignoreExternal: true }],
-      'import-x/no-default-export': 'off',
       // TypeScript resolves names better, and knows types.
       'import-x/named': 'off',
       'import-x/namespace': 'off',
