@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { IdempotencyError } from '../core/errors.js';
+import { type IdempotencyError } from '../core/errors.js';
 import { keyFromHeaders } from './key-header.js';
 
 function outcome(...rawHeaders: string[]): string | undefined {
@@ -66,7 +66,7 @@ describe('keyFromHeaders', () => {
   it('never repeats the key in its message', () => {
     for (const key of ['secret"', 's\u00e9cret', 'secret,secret', 'secret'.repeat(50)]) {
       expect(() => keyFromHeaders(['Idempotency-Key', key], 'Idempotency-Key')).toThrow(
-        expect.objectContaining({ message: expect.not.stringContaining('secret') as string }) as Error,
+        expect.objectContaining({ message: expect.not.stringContaining('secret') }),
       );
     }
   });

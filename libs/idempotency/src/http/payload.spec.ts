@@ -65,7 +65,7 @@ describe('requestFingerprint', () => {
 
   it('refuses a body that nothing has parsed', () => {
     expect(() => requestFingerprint({ ...content, contentType: 'application/xml', body: undefined })).toThrow(
-      expect.objectContaining({ code: 'idempotency-payload-unsupported' }) as Error,
+      expect.objectContaining({ code: 'idempotency-payload-unsupported' }),
     );
   });
 });
