@@ -1,4 +1,5 @@
 import type { Attempt } from './attempt.js';
+import type { Claim } from './claim.js';
 import { decide, type Decision } from './decision.js';
 import { shuttingDown, storeUnavailable } from './errors.js';
 import { Execution } from './execution.js';
@@ -60,7 +61,7 @@ export class Executor<Tx> {
     }
   }
 
-  private start(session: Session<Tx>, attempt: Attempt, claim: NonNullable<Awaited<ReturnType<Session<Tx>['claim']>>>) {
+  private start(session: Session<Tx>, attempt: Attempt, claim: Claim): Execution<Tx> {
     return new Execution(session, attempt, claim, this.leases, this.report, () => this.leave());
   }
 
