@@ -1,7 +1,7 @@
 import { showHeadersSent } from './headers-sent.js';
 import type { Holding } from './holding.js';
 import { isOwn } from './ownership.js';
-import { hasUnfinishedSource } from './piped-sources.js';
+import { hasFailedSource, hasUnfinishedSource } from './piped-sources.js';
 import { rehearse } from './rehearsal.js';
 import { freezeHead, type FrozenHead } from './response-head.js';
 import type { BreakOff } from './wire-answer.js';
@@ -38,6 +38,7 @@ export function beginImplicitly(holding: Holding): FrozenHead {
 
 function setHead(holding: Holding, head: FrozenHead): FrozenHead {
   holding.head = head;
+  holding.isHeadForFailure = hasFailedSource(holding);
   showHeadersSent(holding.res);
   if (holding.handlerRuns) holding.options.onWorkOver();
   return head;
@@ -54,7 +55,7 @@ export function tryOut(holding: Holding, method: 'writeHead' | 'write' | 'end', 
 export function tellEnded(holding: Holding, head: FrozenHead, hadBegun: boolean): void {
   const { status, headers } = head;
   if (hadBegun && holding.handlerRuns && !isOwn(holding)) return breakOff(holding, 'cut_short');
-  if (hadBegun && hasUnfinishedSource(holding)) return breakOff(holding, 'source_unfinished');
+  if (hadBegun && !holding.isHeadForFailure && hasUnfinishedSource(holding)) return breakOff(holding, 'source_unfinished');
   if (holding.sizeBytes > holding.limitBytes) return tellOversized(holding, head);
   if (isEndDoubtful(holding, head)) return holding.tell({ kind: 'client_left', status, headers });
   holding.tell({ kind: 'whole', status, headers, body: head.isBodiless ? null : heldBody(holding) });

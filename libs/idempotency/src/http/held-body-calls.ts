@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { types } from 'node:util';
 import {
   beginImplicitly,
   breakOff,
@@ -12,6 +13,8 @@ import { holdingOf, type Holding } from './holding.js';
 import { fateOf, fateOfAnswering } from './ownership.js';
 import { letPass } from './passage.js';
 import { rehearse } from './rehearsal.js';
+
+const { isUint8Array } = types;
 
 type Callback = (error?: Error | null) => void;
 
@@ -100,7 +103,7 @@ function holdWrite(holding: Holding, args: unknown[]): boolean {
 function holdEnd(holding: Holding, args: unknown[]): void {
   const chunk = typeof args[0] === 'function' || !args[0] ? null : args[0];
   const bytes = chunk === null ? null : bytesOf(holding.res, chunk, args[1]);
-  const call = { method: 'end', args: chunk instanceof Uint8Array ? withChunk(args, bytes) : args, bytes } as const;
+  const call = { method: 'end', args: isUint8Array(chunk) ? withChunk(args, bytes) : args, bytes } as const;
   if (holding.hasEnded) {
     holding.calls.push({ ...call, bytes: null });
     return;
@@ -117,7 +120,7 @@ function holdEnd(holding: Holding, args: unknown[]): void {
 /** A copy: callers use their buffers again. Throws what Node throws at a chunk it cannot write. */
 function bytesOf(res: ServerResponse, chunk: unknown, encoding: unknown): Buffer {
   if (typeof chunk === 'string') return Buffer.from(chunk, encodingOf(encoding));
-  if (!(chunk instanceof Uint8Array)) rehearse(res).write(chunk);
+  if (!isUint8Array(chunk)) rehearse(res).write(chunk);
   return Buffer.from(chunk as Uint8Array);
 }
 

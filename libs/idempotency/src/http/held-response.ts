@@ -65,5 +65,5 @@ class Handle implements Held {
 }
 
 function isHangUp(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && HANG_UP_CODES.has(error.code);
+  return HANG_UP_CODES.has((error as { readonly code?: unknown } | null | undefined)?.code);
 }

@@ -46,6 +46,8 @@ export class Holding {
   /** Callbacks that are to be called when the client takes more. */
   waiting: ((error?: Error | null) => void)[] = [];
   sources: Set<PipedSource> | null = null;
+  /** What was piped had failed before anything began: the answer tells of that, and is not its torso. */
+  isHeadForFailure = false;
   /** The arguments of the application's `destroy`, made for real once the attempt is settled. */
   destruction: unknown[] | null = null;
   /** Follows a response that is strict about its Content-Length, to fail where Node would. */

@@ -12,6 +12,13 @@ export function hasUnfinishedSource(holding: Holding): boolean {
   return false;
 }
 
+/** Whether something that was piped into the answer has failed. */
+export function hasFailedSource(holding: Holding): boolean {
+  if (holding.sources === null) return false;
+  for (const source of holding.sources) if ((source.errored ?? null) !== null) return true;
+  return false;
+}
+
 /** Destroys the sources nobody reads any more: a handler that awaits its pipeline would otherwise never return. */
 export function dropSources(holding: Holding): void {
   for (const source of holding.sources ?? []) if (isUnfinished(source)) source.destroy?.();

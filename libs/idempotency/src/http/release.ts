@@ -16,7 +16,7 @@ export function release(holding: Holding): void {
     makeCalls(holding);
   } catch (error) {
     // Nobody is left to throw at. What was answered stands recorded, and a retry is given it.
-    res.destroy(error instanceof Error ? error : undefined);
+    res.destroy(error as Error);
   }
   // Changing the status of a head that is written is without effect on the wire, but loggers read it.
   if (head !== null && statusCode !== head.status) Object.assign(res, { statusCode, statusMessage });
