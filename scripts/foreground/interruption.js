@@ -1,4 +1,7 @@
 import { constants } from 'node:os';
+import { watchNpm } from './npm-process.js';
+
+const NPM_WATCH_MS = 250;
 
 /** The exit code by which a shell reports the end by a signal. */
 export const exitCodeOf = (signal) => 128 + constants.signals[signal];
@@ -13,11 +16,13 @@ export class Interrupted extends Error {
   }
 }
 
-/** An AbortSignal that aborts at the first SIGINT, SIGTERM or SIGHUP; later ones change nothing. */
+/** An AbortSignal that aborts at the first SIGINT, SIGTERM or SIGHUP, or when npm has gone; later ones change nothing. */
 export function listenForInterruption() {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => controller.abort(new Interrupted(signal)));
-  }
+  const interrupt = (signal) => controller.abort(new Interrupted(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupt);
+
+  const hasNpm = watchNpm();
+  setInterval(() => hasNpm() || interrupt('SIGTERM'), NPM_WATCH_MS).unref();
   return controller.signal;
 }

@@ -1,11 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Client, escapeIdentifier } from 'pg';
 import { onServer } from './server.js';
 import { type TestDatabase, createTestDatabase } from './test-database.js';
 import type { Template } from './template.js';
+
+// Some run a jest of their own.
+jest.setTimeout(60_000);
 
 const open: TestDatabase[] = [];
 const templates: string[] = [];

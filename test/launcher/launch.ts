@@ -1,23 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export type Launched = {
   readonly pid: number;
   /** Everything it has printed so far. */
   output(): string;
-  /** Waits until its output matches, and returns the first group; fails when it ends or 20 seconds pass before. */
+  /** Waits until its output matches, and returns the first group; fails when it ends or a minute passes before. */
   printed(pattern: RegExp): Promise<string>;
-  /** Its exit code, or the signal that ended it. */
+  /** Its exit code, or the signal that ended it; once all that it started has ended, too. */
   readonly ended: Promise<number | string>;
 };
 
 const running = new Set<ChildProcess>();
 
-/** Starts a program of Node as the leader of a process group, as a terminal does. */
-export function launch(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Launched {
-  const child = spawn(process.execPath, args, {
+/** Starts a command as the leader of a process group, as a terminal does. */
+export function launch(
+  [command, ...args]: readonly [string, ...string[]],
+  environment: NodeJS.ProcessEnv = {},
+): Launched {
+  const child = spawn(command, args, {
     env: { ...process.env, DATABASE_URL: undefined, ...environment },
     detached: true,
   });

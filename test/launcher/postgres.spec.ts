@@ -19,7 +19,8 @@ import { type Launched, endAll, launch } from './launch.js';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/postgres.js');
 
-jest.setTimeout(30_000);
+// Each takes a second or two on an idle machine.
+jest.setTimeout(120_000);
 
 let parent: string;
 let folder: string;
@@ -27,7 +28,7 @@ let unused: string;
 
 beforeAll(async () => {
   unused = join(makeOpenFolder(), 'postgres');
-  const launched = launch([SCRIPT, unused]);
+  const launched = launch([process.execPath, SCRIPT, unused]);
   await urlOf(launched);
   await stop(launched);
 });
@@ -56,7 +57,7 @@ function copyUnusedCluster(): void {
   execFileSync('cp', ['-a', unused, folder]);
 }
 
-const start = (...args: string[]): Launched => launch([SCRIPT, ...args, folder]);
+const start = (...args: string[]): Launched => launch([process.execPath, SCRIPT, ...args, folder]);
 const urlOf = (launched: Launched): Promise<string> => launched.printed(/(postgres:\S+)/);
 
 async function stop({ pid, ended }: Launched, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
@@ -242,7 +243,7 @@ describe('a cluster that does not start', () => {
 describe('a platform without an embedded server', () => {
   it('is told to set DATABASE_URL, and how docker compose gives one', async () => {
     const otherPlatform = `data:text/javascript,Object.defineProperty(process, 'arch', { value: 'mips' })`;
-    const launched = launch(['--import', otherPlatform, SCRIPT, folder]);
+    const launched = launch([process.execPath, '--import', otherPlatform, SCRIPT, folder]);
     expect(await launched.ended).toBe(1);
     expect(launched.output()).toMatch(/docker compose up -d --wait\n.*DATABASE_URL=postgres:/);
   });

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { type Launched, endAll, launch } from './launch.js';
 import { makeProject } from './stand-in/project.js';
 
-jest.setTimeout(30_000);
+// Each takes a second or two on an idle machine.
+jest.setTimeout(120_000);
 
 let project: string;
 let port: number;
@@ -25,7 +26,10 @@ afterEach(endAll);
 afterAll(() => rmSync(project, { recursive: true }));
 
 const start = (environment: NodeJS.ProcessEnv = {}): Launched =>
-  launch([join(project, 'scripts/start.js')], { PORT: String(port), ...environment });
+  launch([process.execPath, join(project, 'scripts/start.js')], { PORT: String(port), ...environment });
+
+/** Where nobody listens: for what does not depend on the server. */
+const ELSEWHERE = 'postgres://127.0.0.1:1/elsewhere';
 
 const LISTENING = /listening with (postgres:\S+)/;
 
@@ -34,7 +38,7 @@ describe('npm start', () => {
     const outputs: string[] = [];
     for (const change of [() => {}, () => {}, () => writeFileSync(join(project, 'libs/new.ts'), '')]) {
       change();
-      const launched = start({ EXIT_CODE: '0' });
+      const launched = start({ EXIT_CODE: '0', DATABASE_URL: ELSEWHERE });
       expect(await launched.ended).toBe(0);
       outputs.push(launched.output());
     }
@@ -60,6 +64,15 @@ describe('npm start', () => {
     expect(launched.output()).toContain('closed while the database was there');
   });
 
+  it.each(['SIGTERM', 'SIGKILL'] as const)('does the same when %s has ended npm', async (signal) => {
+    const launched = launch(['npm', '--prefix', project, 'start'], { PORT: String(port) });
+    await launched.printed(LISTENING);
+    process.kill(launched.pid, signal);
+    expect(await launched.ended).toBe(signal);
+    expect(launched.output()).toContain('closed while the database was there');
+    expect(existsSync(join(project, '.local/postgres/data/postmaster.pid'))).toBe(false);
+  });
+
   it('comes back on the same port and database after it was killed', async () => {
     const first = start();
     const url = await first.printed(LISTENING);
@@ -80,13 +93,12 @@ describe('npm start', () => {
   });
 
   it('ends with the exit code of an application that failed', async () => {
-    expect(await start({ EXIT_CODE: '7' }).ended).toBe(7);
+    expect(await start({ EXIT_CODE: '7', DATABASE_URL: ELSEWHERE }).ended).toBe(7);
   });
 
   it('starts no PostgreSQL where DATABASE_URL names one', async () => {
-    const DATABASE_URL = 'postgres://127.0.0.1:1/elsewhere';
-    const launched = start({ DATABASE_URL });
-    expect(await launched.printed(LISTENING)).toBe(DATABASE_URL);
+    const launched = start({ DATABASE_URL: ELSEWHERE });
+    expect(await launched.printed(LISTENING)).toBe(ELSEWHERE);
     expect(launched.output()).not.toContain('Starting PostgreSQL');
     process.kill(-launched.pid, 'SIGKILL');
     await launched.ended;

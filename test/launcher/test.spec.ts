@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { type Launched, endAll, launch } from './launch.js';
 import { makeProject } from './stand-in/project.js';
 
-jest.setTimeout(30_000);
+// Each takes a second or two on an idle machine.
+jest.setTimeout(120_000);
 
 let project: string;
 
@@ -30,7 +31,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(project, { recursive: true }));
 
-const test = (...args: string[]): Launched => launch([join(project, 'scripts/test.js'), ...args]);
+const test = (...args: string[]): Launched => launch([process.execPath, join(project, 'scripts/test.js'), ...args]);
 
 describe('npm test', () => {
   it('brings a database, and passes its arguments on', async () => {

@@ -17,7 +17,7 @@ export function makeProject(): string {
   symlinkSync(join(workspace, 'node_modules'), join(folder, 'node_modules'));
 
   const { engines } = JSON.parse(readFileSync(join(workspace, 'package.json'), 'utf8')) as { engines: object };
-  const manifest = { type: 'module', engines, scripts: { build: 'node build.js' } };
+  const manifest = { type: 'module', engines, scripts: { build: 'node build.js', start: 'node scripts/start.js' } };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(folder, 'jest.config.js'), `export default { testMatch: ['**/test/*.spec.js'] };`);
   return folder;
