@@ -10,7 +10,7 @@ export async function installMissing(interruption) {
   if (await isInstalled()) return;
   console.log('Installing the dependencies (npm ci) …');
   // --include: also where NODE_ENV or the npm configuration of the machine leaves development packages out.
-  await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], {
+  await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
     interruption,
     remedy: 'The first run needs the network; later ones do not.',
   });
