@@ -14,7 +14,10 @@ export function gate(): Gate {
 const GIVE_UP_AFTER_MS = 10_000;
 
 /** Looks again and again until `isThere` finds something truthy, and returns it; gives up loudly. */
-export async function eventually<T>(what: string, isThere: () => T | Promise<T>): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  what: string,
+  isThere: () => T | null | undefined | Promise<T | null | undefined>,
+): Promise<NonNullable<T>> {
   const start = performance.now();
   for (;;) {
     const found = await isThere();
