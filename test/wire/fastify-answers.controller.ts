@@ -220,4 +220,12 @@ export class FastifyAnswersController {
     reply.trailer('X-Sum', (_reply, _payload, done) => done(null, '4'));
     void reply.send('done');
   }
+
+  @Post('thrown-after-answer')
+  @Idempotent()
+  async thrownAfterAnswer(@Body('run') run: string, @Res() reply: FastifyReply): Promise<void> {
+    await this.ledger.write(run);
+    await reply.send(PAYMENT);
+    throw new Error('The answer was given already.');
+  }
 }

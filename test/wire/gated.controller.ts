@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import {
   All,
   BadRequestException,
@@ -65,6 +67,17 @@ export class GatedController {
     await this.ledger.write(run);
     if (this.ledger.entriesOf(run) < 3) throw new Error('Not yet.');
     return PAYMENT;
+  }
+
+  @Post('failing-once-answered')
+  @Idempotent()
+  async failingOnceAnswered(@Body('run') run: string, @Res() res: { readonly raw?: ServerResponse }): Promise<void> {
+    await this.ledger.write(run);
+    const response = res.raw ?? (res as ServerResponse);
+    response.setHeader('Content-Type', 'text/plain');
+    response.setHeader('Content-Encoding', 'gzip');
+    response.end(gzipSync('paid'));
+    throw new Error('The answer was given already.');
   }
 
   @Post('stream')

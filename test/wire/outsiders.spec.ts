@@ -132,4 +132,16 @@ describe.each(PLATFORMS)('on %s', (platform) => {
     expect(replay.json()).toEqual(PAYMENT);
     expect(app.ledger.entriesOf(run)).toBe(3);
   });
+
+  it('an outer retry does not run a handler again that failed once its answer was complete', async () => {
+    const run = randomUUID();
+    const answer = await app.send(request('failing-once-answered', run, 'retry'));
+    expect(answer.status).toBe(201);
+    expect(answer.body().toString()).toBe('paid');
+    expect(await database.witness.rowsOf(run)).toBe(1);
+    expect(app.ledger.entriesOf(run)).toBe(1);
+    const replay = await app.send(request('failing-once-answered', run));
+    expect(replay.header('Idempotent-Replayed')).toBe('true');
+    expect(replay.body().toString()).toBe('paid');
+  });
 });

@@ -43,7 +43,6 @@ const FATES: Readonly<Record<Exclude<Fate, 'done'>, readonly string[]>> = {
     'invalid-header',
     'invalid-status',
     'invalid-reason',
-    'send-no-file',
     'destroyed',
   ],
   broken: ['file-failing-half-way', 'pipeline-failing', 'piped-failing-half-way', 'thrown-after-a-part'],

@@ -12,6 +12,7 @@ import {
 import { holdingOf, type Holding } from './holding.js';
 import { fateOf, fateOfAnswering } from './ownership.js';
 import { letPass } from './passage.js';
+import { hasFailedSource } from './piped-sources.js';
 import { rehearse } from './rehearsal.js';
 
 const { isUint8Array } = types;
@@ -57,7 +58,9 @@ export function destroy(this: ServerResponse, ...args: unknown[]): unknown {
       return this;
     }
     if (!holding.handlerRuns || holding.options.isFromAttempt()) {
-      holding.destruction = args;
+      // A failure can still be answered; who hangs up without a reason means to.
+      const isFailure = args[0] !== undefined || hasFailedSource(holding);
+      if (!isFailure) holding.destruction = args;
       breakOff(holding, 'destroyed', args[0]);
       return this;
     }

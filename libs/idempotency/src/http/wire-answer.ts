@@ -26,7 +26,7 @@ export interface WholeAnswer extends AnswerHead {
  * Why an answer can never become whole.
  *
  * - `source_unfinished`: ended while a stream piped into it had failed or had more to give
- * - `destroyed`: the application destroyed the response; discarding it destroys it for real
+ * - `destroyed`: the application destroyed the response; discarding it destroys it for real, unless there was an error to tell
  * - `threw`: the handler threw after it had begun to write
  * - `cut_short`: someone else ended what the handler was still writing
  * - `unanswered`: a route that writes its own response returned, and the connection closed without an answer

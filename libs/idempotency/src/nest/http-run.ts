@@ -35,6 +35,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private isRunning = false;
   private hasEntered = false;
   private isForeign = false;
+  /** The answer is known and being settled: what the handler still does changes nothing any more. */
+  private isAnswered = false;
   private outcome: WorkOutcome | null = null;
   /** The status Nest gave the answer before the handler ran. */
   private readonly initialStatus: number;
@@ -62,7 +64,11 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   /** The handler failed and nothing has been settled: it may be run once more under the same claim. */
   get canRunAgain(): boolean {
-    return !this.isRunning && !this.execution.isSettling;
+    return !this.isRunning && !this.isOver;
+  }
+
+  private get isOver(): boolean {
+    return this.isAnswered || this.execution.isSettling;
   }
 
   afterCommit(callback: () => unknown): void {
@@ -112,7 +118,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   private async returned(): Promise<void> {
-    if (!this.execution.isSettling) await this.execution.seal();
+    if (!this.isOver) await this.execution.seal();
     this.outcome = { kind: 'returned', status: this.exchange.status() };
     this.held!.handlerReturned();
     if (this.isForeign) await this.settle({ kind: 'unseen' });
@@ -120,7 +126,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   private async threw(error: unknown): Promise<void> {
     this.outcome = { kind: 'threw', hasEntered: this.hasEntered, isConflict: isConflict(error) };
-    if (!this.execution.isSettling) await this.execution.rollback();
+    if (!this.isOver) await this.execution.rollback();
     this.held?.handlerThrew(error);
     if (this.isForeign) await this.settle({ kind: 'unseen' });
   }
@@ -146,6 +152,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   onAnswer(answer: WireAnswer): void {
+    this.isAnswered = true;
     void this.settle(answer);
   }
 
@@ -157,10 +164,16 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
     if (answer.kind === 'broken') return { kind: 'release' };
     const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
-    const kind = judge(this.outcome ?? { kind: 'returned', status }, status);
+    const kind = judge(this.outcomeAt(status), status);
     if (kind === 'release') return { kind };
     const { replayHeaders } = this.endpoint;
     return { kind, recording: await recordingOf(answer, status, replayHeaders, this.limitBytes) };
+  }
+
+  /** A status that the handler wrote itself, in its own time, is what it chose. */
+  private outcomeAt(status: number): WorkOutcome {
+    const isChosen = this.outcome?.kind !== 'threw' && this.writesOwnResponse && this.isFromAttempt();
+    return isChosen || !this.outcome ? { kind: 'returned', status } : this.outcome;
   }
 
   /** Answers the client by what has become of the work, and never before that. */

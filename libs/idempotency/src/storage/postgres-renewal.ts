@@ -13,6 +13,7 @@ import { recordNames } from './table-names.js';
 export class PostgresRenewal implements LeaseRenewal {
   private readonly statements: Statements;
   private connecting: Promise<DataSource> | undefined;
+  private isClosed = false;
 
   constructor(private readonly dataSource: DataSource) {
     this.statements = statementsFor(recordNames(dataSource));
@@ -30,16 +31,17 @@ export class PostgresRenewal implements LeaseRenewal {
     return count === 1;
   }
 
+  /** Ends the connection; a renewal that comes later is rejected. */
   async close(): Promise<void> {
-    const connecting = this.connecting;
-    this.connecting = undefined;
-    await connecting?.then(
+    this.isClosed = true;
+    await this.connecting?.then(
       (connection) => connection.destroy(),
       () => undefined,
     );
   }
 
   private connection(): Promise<DataSource> {
+    if (this.isClosed) return Promise.reject(new Error('The application has shut down.'));
     this.connecting ??= this.connect().catch((error: unknown) => {
       this.connecting = undefined;
       throw error;
