@@ -55,7 +55,8 @@ export function tryOut(holding: Holding, method: 'writeHead' | 'write' | 'end', 
 export function tellEnded(holding: Holding, head: FrozenHead, hadBegun: boolean): void {
   const { status, headers } = head;
   if (hadBegun && holding.handlerRuns && !isOwn(holding)) return breakOff(holding, 'cut_short');
-  if (hadBegun && !holding.isHeadForFailure && hasUnfinishedSource(holding)) return breakOff(holding, 'source_unfinished');
+  const isTorso = hadBegun && !holding.isHeadForFailure && hasUnfinishedSource(holding);
+  if (isTorso) return breakOff(holding, 'source_unfinished');
   if (holding.sizeBytes > holding.limitBytes) return tellOversized(holding, head);
   if (isEndDoubtful(holding, head)) return holding.tell({ kind: 'client_left', status, headers });
   holding.tell({ kind: 'whole', status, headers, body: head.isBodiless ? null : heldBody(holding) });
@@ -115,6 +116,8 @@ function declaredLength(head: FrozenHead): number | null {
 }
 
 function heldBody(holding: Holding): Buffer {
-  const parts = holding.calls.flatMap(({ bytes }) => (bytes === null ? [] : [bytes]));
-  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  const parts: Buffer[] = [];
+  for (const { bytes } of holding.calls) if (bytes !== null) parts.push(bytes);
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
 }

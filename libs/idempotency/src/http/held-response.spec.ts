@@ -30,7 +30,7 @@ interface Scene {
 }
 
 /** One request, held from its first moment, and closed by the server once `play` is over and the answer sent. */
-function stage(play: (scene: Scene) => Promise<void>, options: Partial<HoldOptions> = {}, before?: Middleware) {
+function stage(play: (scene: Scene) => void | Promise<void>, options: Partial<HoldOptions> = {}, before?: Middleware) {
   let arrive: (res: ServerResponse) => void;
   const arrived = new Promise<ServerResponse>((resolve) => (arrive = resolve));
   return serving(
@@ -115,7 +115,7 @@ describe('what a held response tells', () => {
     }));
 
   it('tells that the work is over when the handler begins to write, and the answer when it ends', () =>
-    stage(async ({ res, attempt }) => {
+    stage(({ res, attempt }) => {
       attempt.inside(() => res.write('a'));
       expect(attempt.told).toEqual(['work over']);
       attempt.held.handlerReturned();
@@ -131,7 +131,7 @@ describe('what a held response tells', () => {
       res.writeHead = function (...args: unknown[]) {
         res.setHeader('X-Late', '1');
         return Reflect.apply(writeHead, res, args) as typeof res;
-      } as typeof res.writeHead;
+      };
       res.end('x');
       expect(await attempt.answered).toMatchObject({ headers: [['X-Late', '1']], body: Buffer.from('x') });
       attempt.held.release();
@@ -139,7 +139,7 @@ describe('what a held response tells', () => {
     }));
 
   it('lets the handler run again', () =>
-    stage(async ({ res, attempt }) => {
+    stage(({ res, attempt }) => {
       attempt.held.handlerThrew(new Error('the first time'));
       attempt.held.handlerStarted();
       res.end('foreign');
@@ -232,7 +232,7 @@ describe('an answer that is broken off', () => {
     }),
   );
 
-  it('is answered with the problem where the connection is whole', () =>
+  it('is answered with the problem when its handler throws', () =>
     stage(async ({ res, attempt, received }) => {
       attempt.inside(() => res.write('part'));
       attempt.held.handlerThrew(new Error('half way'));
@@ -257,7 +257,7 @@ describe('an answer that is broken off', () => {
     }));
 
   it('is cut short when someone else ends what the handler writes', () =>
-    stage(async ({ res, attempt }) => {
+    stage(({ res, attempt }) => {
       attempt.inside(() => res.write('part'));
       res.end();
       expect(attempt.answers).toEqual([{ kind: 'broken', reason: 'cut_short' }]);

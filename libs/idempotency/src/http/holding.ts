@@ -53,7 +53,6 @@ export class Holding {
   /** Follows a response that is strict about its Content-Length, to fail where Node would. */
   rehearsal: ServerResponse | null = null;
   unseenTimer: NodeJS.Timeout | null = null;
-
   /** Our own call of a patch over `writeHead` is under way. */
   isHeadAsked = false;
 

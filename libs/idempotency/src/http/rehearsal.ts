@@ -25,3 +25,10 @@ export function headSent(): ServerResponse {
   }
   return withHeadSent;
 }
+
+/** Writes the head of such a response: throws what `writeHead` would throw. */
+export function rehearseHead(res: ServerResponse, args: readonly unknown[]): ServerResponse {
+  const scratch = rehearse(res);
+  Reflect.apply(scratch.writeHead, scratch, args);
+  return scratch;
+}

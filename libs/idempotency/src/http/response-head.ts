@@ -1,7 +1,8 @@
-import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { RecordedHeader } from '../core/recording.js';
-import { headerEntries, type HeaderEntry } from './header-entries.js';
-import { rehearse } from './rehearsal.js';
+import { headerNames } from './header-entries.js';
+import { mergedEntries, pushLines } from './header-merge.js';
+import { rehearseHead } from './rehearsal.js';
 import type { AnswerHead } from './wire-answer.js';
 
 /** A head that can no longer change. */
@@ -15,7 +16,7 @@ export interface FrozenHead extends AnswerHead {
 const BODILESS = new Set([204, 205, 304]);
 const INVALID_REASON = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Whether answers of this status are replayed without a body. */
+/** Whether answers of this status are recorded and replayed without a body. */
 export function isBodilessStatus(status: number): boolean {
   return BODILESS.has(status);
 }
@@ -26,61 +27,29 @@ export function isBodilessStatus(status: number): boolean {
  * @param args The arguments of `writeHead`, or null when the head is written by the first byte of the body.
  */
 export function freezeHead(res: ServerResponse, args: readonly unknown[] | null): FrozenHead {
-  const [code, second, third] = args ?? [res.statusCode];
-  const reason = typeof second === 'string' ? second : (res.statusMessage ?? '');
-  const added = typeof second === 'string' ? third : (third ?? second);
+  const code = args === null ? res.statusCode : args[0];
+  const reason = typeof args?.[1] === 'string' ? args[1] : (res.statusMessage ?? '');
+  const added = typeof args?.[1] === 'string' ? args[2] : (args?.[2] ?? args?.[1]);
   const status = Number(code) | 0;
-  const current = headerEntries(res);
-  if (status < 100 || status > 999 || INVALID_REASON.test(reason) || res.hasHeader('trailer')) {
+  if (status < 100 || status > 999 || (reason !== '' && INVALID_REASON.test(reason)) || res.hasHeader('trailer')) {
     rehearseHead(res, args ?? [code]);
   }
-  const entries = added ? merge(res, current, added, args ?? []) : current;
   return {
     status,
     reason,
-    headers: linesOf(entries),
+    headers: added ? linesWith(res, added, args ?? []) : lines(res),
     isBodiless: status < 200 || isBodilessStatus(status) || res.req.method === 'HEAD',
   };
 }
 
-function rehearseHead(res: ServerResponse, args: readonly unknown[]): ServerResponse {
-  const scratch = rehearse(res);
-  Reflect.apply(scratch.writeHead, scratch, args);
-  return scratch;
+function lines(res: ServerResponse): RecordedHeader[] {
+  const all: RecordedHeader[] = [];
+  for (const name of headerNames(res)) pushLines(all, name, res.getHeader(name) ?? '');
+  return all;
 }
 
-/** Node's rule: beside headers that are already set the added ones replace by name; alone they are sent as they stand. */
-function merge(res: ServerResponse, current: HeaderEntry[], added: object, args: readonly unknown[]): HeaderEntry[] {
-  if (Array.isArray(added)) return mergeList(res, current, added, args);
-  const entries = Object.entries(added as Record<string, OutgoingHttpHeader>);
-  const merged = current.length > 0 ? new Map(current.map((entry) => [entry[0].toLowerCase(), entry])) : null;
-  for (const entry of entries) {
-    if (merged !== null && entry[0] === '') continue;
-    validateHeaderName(entry[0]);
-    validateHeaderValue(entry[0], entry[1] as string);
-    merged?.set(entry[0].toLowerCase(), entry);
-  }
-  return merged === null ? entries : [...merged.values()];
-}
-
-/** How lists merge differs between versions of Node, so Node does it. */
-function mergeList(
-  res: ServerResponse,
-  current: HeaderEntry[],
-  added: readonly unknown[],
-  args: readonly unknown[],
-): HeaderEntry[] {
-  const scratch = rehearseHead(res, args);
-  if (current.length > 0) return headerEntries(scratch);
-  if (Array.isArray(added[0])) return added as HeaderEntry[];
-  return added.flatMap((name, index) => (index % 2 === 0 ? [[name, added[index + 1]] as HeaderEntry] : []));
-}
-
-function linesOf(entries: readonly HeaderEntry[]): RecordedHeader[] {
-  const lines: RecordedHeader[] = [];
-  for (const [name, value] of entries) {
-    if (Array.isArray(value)) for (const one of value) lines.push([name, String(one)]);
-    else lines.push([name, String(value)]);
-  }
-  return lines;
+function linesWith(res: ServerResponse, added: object, args: readonly unknown[]): RecordedHeader[] {
+  const all: RecordedHeader[] = [];
+  for (const [name, value] of mergedEntries(res, added, args)) pushLines(all, name, value);
+  return all;
 }

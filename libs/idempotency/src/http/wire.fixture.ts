@@ -73,7 +73,7 @@ export function open(port: number, request: string = REQUEST): Socket {
 /** Every byte that comes back until the connection closes. */
 export async function bytesFrom(socket: Socket): Promise<string> {
   const parts: Buffer[] = [];
-  socket.on('data', (part) => parts.push(part as Buffer));
+  socket.on('data', (part) => parts.push(part));
   if (!socket.closed) await once(socket, 'close');
   return Buffer.concat(parts)
     .toString('latin1')
