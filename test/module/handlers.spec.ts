@@ -59,8 +59,8 @@ class PaymentsService {
 
   fail(how: 'at once' | 'later'): void {
     this.context.afterCommit(() => {
-      if (how === 'at once') throw new Error('the callback failed');
-      return Promise.reject(new Error('the callback failed'));
+      if (how === 'at once') throw new Error(`the callback failed ${how}`);
+      return Promise.reject(new Error(`the callback failed ${how}`));
     });
   }
 }
@@ -254,8 +254,10 @@ describe('IdempotencyContext', () => {
     const { status } = await app.post(path, { key });
     expect([status, await app.witness.payments(run)]).toEqual([201, ['paid']]);
     await eventually('the other callback is done', () => seen.length === 1);
-    await eventually('the failure is reported', () => logbook.complaints('the callback failed').length > 0);
-    expect(logbook.complaints('afterCommit()')).toHaveLength(1);
+    await eventually('the failure is reported', () => logbook.complaints(`the callback failed ${how}`).length > 0);
+    expect(
+      logbook.complaints(`afterCommit() failed; the work itself is committed. Error: the callback failed ${how}`),
+    ).toHaveLength(1);
     const replay = await app.post(path, { key });
     expect([replay.status, replay.headers.get('Idempotent-Replayed')]).toEqual([201, 'true']);
   });

@@ -9,6 +9,7 @@ import { type Answer, pay, type PaymentRequest } from './request.js';
 const LEASE_MS = 1_500;
 
 const PLACES: [where: string, place: Place][] = [
+  ['inside its handler, before it has written', { statement: 'FOR UPDATE$', when: 'after' }],
   ['inside its handler, after it has written', { statement: 'UPDATE "accounts" .*\\+', when: 'after' }],
   ['before its recording', { statement: '^idempotency_record$', when: 'before' }],
   ['before its COMMIT', { statement: '^COMMIT$', when: 'before' }],

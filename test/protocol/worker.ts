@@ -44,7 +44,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }).initialize();
   watchable(dataSource);
 
-  const renewal = new PostgresRenewal(dataSource);
+  const renewal = new PostgresRenewal(dataSource, 5_000);
   const answered = async (lease: Lease): Promise<boolean> => {
     const isOurs = await renewal.renew(lease);
     onRenewal?.(isOurs);

@@ -33,6 +33,7 @@ export type Fate =
  */
 export class Execution<Tx> {
   private work: Work<Tx> | null = null;
+  private beginning: Promise<void> | null = null;
   private sealing: Promise<void> | null = null;
   private settling: Promise<Fate> | null = null;
   private afterCommits: (() => unknown)[] = [];
@@ -51,6 +52,7 @@ export class Execution<Tx> {
       operation: attempt.operation,
       claim,
       leaseMs: attempt.leaseMs,
+      onRenewed: () => this.work?.keepAlive(),
       onLost: () => this.lost.abort(workBroken('The claim was taken over by another worker.')),
     });
   }
@@ -65,16 +67,11 @@ export class Execution<Tx> {
     return this.settling !== null;
   }
 
-  /** Opens the work's transaction. */
+  /** Opens the work's transaction. Rejects when the store is away, or the execution was settled meanwhile. */
   async begin(): Promise<Tx> {
-    this.afterCommits = [];
-    this.sealing = null;
-    try {
-      this.work = await this.session.begin(this.claim);
-    } catch (error) {
-      throw storeUnavailable(error);
-    }
-    return this.work.tx;
+    const work = this.isSettling ? null : await this.open();
+    if (work === null || this.isSettling) throw workBroken('The request was settled before its work could begin.');
+    return work.tx;
   }
 
   /** Registers what is to happen once the work is committed; it never happens otherwise, and never twice. */
@@ -112,22 +109,39 @@ export class Execution<Tx> {
   private async carryOut(verdict: Verdict): Promise<Fate> {
     this.stopKeeping();
     try {
+      await this.beginning;
       switch (verdict.kind) {
         case 'commit':
           return await this.commit(verdict.recording);
         case 'refuse':
           await this.rollback();
-          await this.begin();
+          await this.open();
           return await this.commit(verdict.recording);
         case 'release':
           await this.rollback();
-          await this.session.release(this.claim);
-          return { kind: 'released' };
+          return (await this.session.release(this.claim)) ? { kind: 'released' } : await this.foundTaken();
       }
     } catch (error) {
       await this.rollback();
       this.report('An operation could not be settled; its claim stays until the lease runs out.', error);
       return verdict.kind === 'release' ? { kind: 'released' } : { kind: 'unknown', cause: error };
+    }
+  }
+
+  private async open(): Promise<Work<Tx>> {
+    this.afterCommits = [];
+    this.sealing = null;
+    const opening = this.session.begin(this.claim).then((work) => (this.work = work));
+    // Whoever settles meanwhile waits for it, and need not know how it failed.
+    this.beginning = opening.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await opening;
+    } catch (error) {
+      this.report('The work of an operation could not begin.', error);
+      throw storeUnavailable(error);
     }
   }
 
@@ -154,6 +168,12 @@ export class Execution<Tx> {
     const record = await this.session.read();
     if (record?.state === 'completed' && record.token === this.claim.token) return this.recorded();
     return { kind: 'lost', decision: decide(record, this.attempt.fingerprint) };
+  }
+
+  /** There was nothing to release: whoever holds the operation now has the answer, not the work that failed here. */
+  private async foundTaken(): Promise<Fate> {
+    const decision = decide(await this.session.read(), this.attempt.fingerprint);
+    return decision.kind === 'claimable' ? { kind: 'released' } : { kind: 'lost', decision };
   }
 
   private recorded(): Fate {

@@ -36,6 +36,7 @@ export class Executor<Tx> {
     try {
       return (arrival = await this.decideOn(attempt));
     } catch (error) {
+      this.report('The store did not answer; an attempt was refused.', error);
       throw storeUnavailable(error);
     } finally {
       if (arrival?.kind !== 'claimed') this.leave();

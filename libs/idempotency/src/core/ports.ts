@@ -36,6 +36,8 @@ export interface Session<Tx> {
 /** One transaction of a claim's work. */
 export interface Work<Tx> {
   readonly tx: Tx;
+  /** Tells the store that the worker lives, so that it does not end a transaction in which nothing is said. */
+  keepAlive(): void;
   /**
    * Ends the writing: what is in flight is awaited, what comes later is refused.
    *
@@ -55,6 +57,8 @@ export interface Lease {
   readonly operation: Operation;
   readonly claim: Claim;
   readonly leaseMs: number;
+  /** Told whenever the claim was found to be still ours. */
+  readonly onRenewed: () => void;
   /** Told once when the claim turns out to be taken over. */
   readonly onLost: () => void;
 }

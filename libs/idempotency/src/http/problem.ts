@@ -25,6 +25,9 @@ export interface ProblemOptions {
   readonly docsUrl?: string | undefined;
 }
 
+/** The Content-Type of a problem (RFC 9457, section 3). */
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
 export const DEFAULT_PROBLEM_TYPE_BASE = 'urn:problem-type:';
 
 /** The longest wait ever asked of a client, in seconds. */
@@ -61,12 +64,9 @@ export function problemOf(error: IdempotencyError, { typeBase }: ProblemOptions,
   };
 }
 
-/** The header lines that go with a problem. */
+/** The header lines that go with a problem, besides its Content-Type. */
 export function problemHeaders(problem: Problem, { docsUrl }: ProblemOptions): RecordedHeader[] {
-  const headers: RecordedHeader[] = [
-    ['Content-Type', 'application/problem+json; charset=utf-8'],
-    ['Cache-Control', 'no-store'],
-  ];
+  const headers: RecordedHeader[] = [['Cache-Control', 'no-store']];
   if (problem.retryAfter !== undefined) headers.push(['Retry-After', String(problem.retryAfter)]);
   if (problem.code === 'idempotency-key-missing' && docsUrl) headers.push(['Link', `<${docsUrl}>; rel="help"`]);
   if (problem.resource !== undefined) headers.push(['Link', `<${problem.resource}>; rel="related"`]);

@@ -24,6 +24,11 @@ export function runInAttempt<Result>(attempt: AttemptContext, run: () => Result)
   return storage.run(attempt, run);
 }
 
+/** Runs code that outlives the attempt, or speaks for itself. */
+export function runOutsideAttempts<Result>(run: () => Result): Result {
+  return storage.exit(run);
+}
+
 /** The attempt that the running code belongs to, if any. */
 export function currentAttempt(): AttemptContext | undefined {
   return storage.getStore();

@@ -5,6 +5,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { markReplySent } from '../http/reply-sent.js';
 import type { Held } from '../http/wire-answer.js';
 import type { RequestContent } from '../http/payload.js';
+import { type Problem, PROBLEM_TYPE } from '../http/problem.js';
 import type { RecordedHeader } from '../core/recording.js';
 import type { Platform } from './route-metadata.js';
 
@@ -17,8 +18,8 @@ export interface HttpExchange {
   status(): number;
   /** Headers that the platform keeps above the raw response until it answers. */
   pendingHeaders(): OutgoingHttpHeaders;
-  /** Sets headers on the answer the application is about to give. */
-  announce(headers: readonly RecordedHeader[]): void;
+  /** Prepares the answer for a problem that one of the application's filters is about to give, or something else. */
+  announce(problem: Problem, headers: readonly RecordedHeader[]): void;
   /** Tells the platform that the answer is written past it. */
   takeOver(): void;
   /** Tells the platform what it would otherwise ask of the raw response, which is held. */
@@ -41,7 +42,9 @@ type ExpressRequest = IncomingMessage & {
   readonly body?: unknown;
 };
 
-function expressExchange(request: ExpressRequest, response: ServerResponse): HttpExchange {
+type ExpressResponse = ServerResponse & { json(body: unknown): unknown };
+
+function expressExchange(request: ExpressRequest, response: ExpressResponse): HttpExchange {
   const pattern = `${request.baseUrl}${request.route.path}`;
   return {
     request,
@@ -49,8 +52,13 @@ function expressExchange(request: ExpressRequest, response: ServerResponse): Htt
     content: contentOf(request, pattern, request),
     status: () => response.statusCode,
     pendingHeaders: () => ({}),
-    announce: (headers) => {
+    announce: (problem, headers) => {
       for (const [name, value] of headers) response.setHeader(name, value);
+      const { json } = response;
+      response.json = (body) => {
+        if (body === problem) response.setHeader('Content-Type', PROBLEM_TYPE);
+        return json.call(response, body);
+      };
     },
     takeOver: () => undefined,
     holdWith: () => undefined,
@@ -82,8 +90,13 @@ function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExch
     content: contentOf(request.raw, request.routeOptions.url ?? '', request),
     status: () => reply.statusCode,
     pendingHeaders: () => reply.getHeaders(),
-    announce: (headers) => {
+    announce: (problem, headers) => {
       for (const [name, value] of headers) reply.header(name, value);
+      const { send } = reply;
+      reply.send = (payload) => {
+        if (payload === problem) reply.header('Content-Type', PROBLEM_TYPE);
+        return send.call(reply, payload);
+      };
     },
     takeOver: () => {
       reply.hijack();

@@ -14,7 +14,7 @@ import { refusalOf } from '../http/refusal.js';
 import { replayOf } from '../http/replay.js';
 import type { Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire-answer.js';
 import { isConflict } from '../storage/postgres-errors.js';
-import { type AttemptContext, currentAttempt, runInAttempt } from './attempt-context.js';
+import { type AttemptContext, currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import type { Endpoint } from './endpoints.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Problems } from './problems.js';
@@ -88,8 +88,9 @@ export class HttpRun implements AttemptContext, HoldOptions {
     this.isRunning = true;
     this.outcome = null;
     try {
-      await this.begin();
+      // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.
       this.hold().handlerStarted();
+      this.manager = await this.execution.begin();
       const value: unknown = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
       await this.returned();
       return value === NOTHING ? EMPTY : of(value);
@@ -98,15 +99,6 @@ export class HttpRun implements AttemptContext, HoldOptions {
       throw this.thrown(error);
     } finally {
       this.isRunning = false;
-    }
-  }
-
-  private async begin(): Promise<void> {
-    try {
-      this.manager = await this.execution.begin();
-    } catch (error) {
-      await this.execution.settle({ kind: 'release' });
-      throw error;
     }
   }
 
@@ -153,7 +145,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   onAnswer(answer: WireAnswer): void {
     this.isAnswered = true;
-    void this.settle(answer);
+    if (this.isChosen(answer)) this.outcome = { kind: 'returned', status: answer.status };
+    runOutsideAttempts(() => void this.settle(answer));
   }
 
   private async settle(answer: WireAnswer): Promise<void> {
@@ -164,16 +157,15 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
     if (answer.kind === 'broken') return { kind: 'release' };
     const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
-    const kind = judge(this.outcomeAt(status), status);
+    const kind = judge(this.outcome ?? { kind: 'returned', status }, status);
     if (kind === 'release') return { kind };
     const { replayHeaders } = this.endpoint;
     return { kind, recording: await recordingOf(answer, status, replayHeaders, this.limitBytes) };
   }
 
-  /** A status that the handler wrote itself, in its own time, is what it chose. */
-  private outcomeAt(status: number): WorkOutcome {
-    const isChosen = this.outcome?.kind !== 'threw' && this.writesOwnResponse && this.isFromAttempt();
-    return isChosen || !this.outcome ? { kind: 'returned', status } : this.outcome;
+  /** Whether a route that writes its own response has done so, in its own time: then its status is what it chose. */
+  private isChosen(answer: WireAnswer): answer is Extract<WireAnswer, { status: number }> {
+    return 'status' in answer && this.outcome?.kind !== 'threw' && this.writesOwnResponse && this.isFromAttempt();
   }
 
   /** Answers the client by what has become of the work, and never before that. */

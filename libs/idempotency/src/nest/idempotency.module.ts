@@ -96,8 +96,9 @@ const WIRING: Provider[] = [
   },
   {
     provide: RENEWAL,
-    useFactory: (dataSource: DataSource) => new PostgresRenewal(dataSource),
-    inject: [DATA_SOURCE],
+    useFactory: (dataSource: DataSource, { statementTimeoutMs }: ModuleSettings) =>
+      new PostgresRenewal(dataSource, statementTimeoutMs),
+    inject: [DATA_SOURCE, SETTINGS],
   },
   {
     provide: RENEWER,
@@ -120,8 +121,19 @@ async function executor(
   return new Executor(store, leases, report);
 }
 
+/** While the database is away every request has the same to say: the same line once a second is enough. */
+const REPORT_INTERVAL_MS = 1_000;
+const MAX_REMEMBERED_REPORTS = 100;
+
 function loggedReport(): Report {
   const logger = new Logger('IdempotencyModule');
-  return (message, error) =>
-    logger.warn(`${message} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const loggedAt = new Map<string, number>();
+  return (message, error) => {
+    const now = performance.now();
+    const report = `${message} ${String(error)}`;
+    if (now - (loggedAt.get(report) ?? -Infinity) < REPORT_INTERVAL_MS) return;
+    if (loggedAt.size === MAX_REMEMBERED_REPORTS) loggedAt.clear();
+    loggedAt.set(report, now);
+    logger.warn(error instanceof Error && error.stack ? `${message} ${error.stack}` : report);
+  };
 }

@@ -71,7 +71,7 @@ export interface IdempotencyModuleAsyncOptions extends Pick<ModuleMetadata, 'imp
   readonly inject?: readonly unknown[];
   // The parameters are whatever `inject` names: only the caller knows their types.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  readonly useFactory: (...dependencies: any[]) => Awaitable<IdempotencyModuleOptions>;
+  readonly useFactory: (...dependencies: any[]) => Awaitable<Omit<IdempotencyModuleOptions, 'dataSource'>>;
 }
 
 /** Options of one endpoint; what is not given is taken from the module. */

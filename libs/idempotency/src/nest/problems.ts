@@ -1,5 +1,6 @@
 import { IdempotencyError } from '../core/errors.js';
-import { type Problem, problemHeaders, problemOf, type ProblemOptions } from '../http/problem.js';
+import type { RecordedHeader } from '../core/recording.js';
+import { type Problem, PROBLEM_TYPE, problemHeaders, problemOf, type ProblemOptions } from '../http/problem.js';
 import type { OwnAnswer } from '../http/wire-answer.js';
 import { IdempotencyException } from './idempotency.exception.js';
 import type { HttpExchange } from './http-exchange.js';
@@ -11,14 +12,15 @@ export class Problems {
   /** The exception to throw, its headers already set on the answer that some filter will give. */
   exception(error: IdempotencyError, exchange: HttpExchange): IdempotencyException {
     const problem = this.problem(error, exchange);
-    if (!exchange.response.headersSent) exchange.announce(problemHeaders(problem, this.options));
+    if (!exchange.response.headersSent) exchange.announce(problem, problemHeaders(problem, this.options));
     return new IdempotencyException(error, problem);
   }
 
   /** The complete answer, for when the filters have already run. */
   answer(error: IdempotencyError, exchange: HttpExchange): OwnAnswer {
     const problem = this.problem(error, exchange);
-    return { status: problem.status, headers: problemHeaders(problem, this.options), body: JSON.stringify(problem) };
+    const headers: RecordedHeader[] = [['Content-Type', PROBLEM_TYPE], ...problemHeaders(problem, this.options)];
+    return { status: problem.status, headers, body: JSON.stringify(problem) };
   }
 
   private problem(error: IdempotencyError, { request }: HttpExchange): Problem {

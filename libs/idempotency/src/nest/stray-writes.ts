@@ -2,8 +2,9 @@ import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm
 
 import { currentAttempt } from './attempt-context.js';
 
+/** A write, behind any comments. */
 const WRITE =
-  /^\s*(?:insert|update|delete|merge|truncate|copy)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
+  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:insert|update|delete|merge|truncate|copy)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
 
 /** Only so much of a statement is shown: enough to find it, too little to hold anyone's data. */
 const SHOWN_LENGTH = 80;

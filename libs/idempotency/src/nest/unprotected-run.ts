@@ -2,6 +2,7 @@ import type { CallHandler } from '@nestjs/common';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 
+import { storeUnavailable } from '../core/errors.js';
 import type { Report } from '../core/ports.js';
 import { type AttemptContext, runInAttempt } from './attempt-context.js';
 
@@ -28,13 +29,15 @@ export async function runUnprotected(
   next: CallHandler,
   report: Report,
 ): Promise<Observable<unknown>> {
-  let callbacks: readonly (() => unknown)[] = [];
-  const value: unknown = await dataSource.transaction((manager) => {
-    const run = new UnprotectedRun(manager);
-    callbacks = run.callbacks;
-    return runInAttempt(run, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
+  let run: UnprotectedRun | undefined;
+  const transaction = dataSource.transaction((manager) => {
+    const begun = (run = new UnprotectedRun(manager));
+    return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
   });
-  for (const callback of callbacks) {
+  const value = await transaction.catch((error: unknown) => {
+    throw run ? error : storeUnavailable(error);
+  });
+  for (const callback of run?.callbacks ?? []) {
     Promise.resolve()
       .then(callback)
       .catch((error: unknown) => report('A callback registered with afterCommit() failed.', error));

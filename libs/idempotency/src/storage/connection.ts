@@ -18,13 +18,17 @@ export class Connection {
   /** Whether its manager was given to a handler, whose late calls it has to go on refusing. */
   isHandedOut = false;
   private isDistrusted = false;
+  /** As it was before the handler was given the runner, and forbidden to use it. */
+  private readonly release: () => Promise<void>;
 
   private constructor(
     readonly dataSource: DataSource,
     readonly runner: QueryRunner,
     private readonly client: PoolClient,
     private readonly options: ConnectionOptions,
-  ) {}
+  ) {
+    this.release = runner.release.bind(runner);
+  }
 
   /** Takes a connection from the pool, or rejects when none comes free in time. */
   static async checkOut(dataSource: DataSource, options: ConnectionOptions): Promise<Connection> {
@@ -75,7 +79,7 @@ export class Connection {
   close(): void {
     if (this.runner.isReleased) return;
     if (this.isDistrusted) void this.client.end().catch(() => undefined);
-    void this.runner.release();
+    void this.release();
   }
 
   private async send<Row extends QueryResultRow>(query: {

@@ -1,8 +1,12 @@
 import { DataSource } from 'typeorm';
 
 import type { Lease, LeaseRenewal } from '../core/ports.js';
+import { Connection } from './connection.js';
 import { interval, statementsFor, type Statements } from './statements.js';
 import { recordNames } from './table-names.js';
+
+/** Below this a slow answer cannot be told from silence. */
+const MIN_TIMEOUT_MS = 100;
 
 /**
  * Renews leases on a connection of its own.
@@ -15,20 +19,28 @@ export class PostgresRenewal implements LeaseRenewal {
   private connecting: Promise<DataSource> | undefined;
   private isClosed = false;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly timeoutMs: number,
+  ) {
     this.statements = statementsFor(recordNames(dataSource));
   }
 
   async renew({ operation, claim, leaseMs }: Lease): Promise<boolean> {
-    const connection = await this.connection();
-    const [, count] = await connection.query<[unknown, number]>(this.statements.renew.text, [
-      operation.tenant,
-      operation.endpoint,
-      operation.key,
-      claim.token,
-      interval(leaseMs),
-    ]);
-    return count === 1;
+    // An answer that comes when the lease is out is none: a connection that is silent for so long is replaced.
+    const timeoutMs = Math.min(this.timeoutMs, Math.max(leaseMs / 3, MIN_TIMEOUT_MS));
+    const connection = await Connection.checkOut(await this.pool(), {
+      acquireTimeoutMs: timeoutMs,
+      statementTimeoutMs: timeoutMs,
+      areStatementsPrepared: false,
+    });
+    try {
+      const { tenant, endpoint, key } = operation;
+      const values = [tenant, endpoint, key, claim.token, interval(leaseMs)];
+      return (await connection.run(this.statements.renew, values)).rowCount === 1;
+    } finally {
+      connection.close();
+    }
   }
 
   /** Ends the connection; a renewal that comes later is rejected. */
@@ -40,7 +52,7 @@ export class PostgresRenewal implements LeaseRenewal {
     );
   }
 
-  private connection(): Promise<DataSource> {
+  private pool(): Promise<DataSource> {
     if (this.isClosed) return Promise.reject(new Error('The application has shut down.'));
     this.connecting ??= this.connect().catch((error: unknown) => {
       this.connecting = undefined;
@@ -55,7 +67,7 @@ export class PostgresRenewal implements LeaseRenewal {
       ...options,
       type: 'postgres',
       poolSize: 1,
-      extra: { ...extra, max: 1 },
+      extra: { ...extra, max: 1, connectionTimeoutMillis: this.timeoutMs },
       entities: [],
       subscribers: [],
       migrations: [],

@@ -8,7 +8,6 @@ const WRITTEN_TYPES: Record<string, string> = { timestamptz: 'timestamp with tim
 interface ColumnRow {
   name: string;
   type: string;
-  is_not_null: boolean;
   is_key: boolean;
 }
 
@@ -38,7 +37,7 @@ export async function assertSchema(dataSource: DataSource): Promise<void> {
 /** Reads the catalogue rather than the information schema, which hides what the role may not use. */
 async function defectsOf(runner: QueryRunner, { table, metadata }: TableNames<never>): Promise<string[]> {
   const rows = (await runner.query(
-    `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type, a.attnotnull AS is_not_null,
+    `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type,
             coalesce(a.attnum = ANY (i.indkey::int2[]), false) AS is_key
      FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
      WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,

@@ -1,6 +1,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 
 import { workBroken } from '../core/errors.js';
+import { NestedTransactions } from './nested-transactions.js';
 import { controlsTransaction } from './transaction-control.js';
 
 const TYPEORM_SAVEPOINT = /^(SAVEPOINT|RELEASE SAVEPOINT|ROLLBACK TO SAVEPOINT) (typeorm_\d+)$/;
@@ -15,9 +16,9 @@ export class SharedManager {
   readonly manager: EntityManager;
   private phase: 'opening' | 'open' | 'closed' = 'opening';
   private inFlight = 0;
-  private onQuiet: (() => void) | undefined;
-  private readonly nested = new Set<string>();
-  private fault: Error | undefined;
+  private readonly onQuiet: (() => void)[] = [];
+  private readonly openSavepoints = new Set<string>();
+  private firstFault: Error | undefined;
 
   constructor(
     private readonly runner: QueryRunner,
@@ -28,6 +29,16 @@ export class SharedManager {
     const stream = runner.stream.bind(runner);
     runner.query = ((...args: unknown[]) => this.admit(String(args[0]), () => query(...args))) as QueryRunner['query'];
     runner.stream = (...args) => this.admit(args[0], () => stream(...args));
+    runner.release = () => Promise.reject(this.blame(release()));
+    const { manager } = this;
+    const transaction = manager.transaction.bind(manager) as (...args: unknown[]) => Promise<unknown>;
+    const nested = new NestedTransactions();
+    manager.transaction = (...args: unknown[]) => nested.run(() => transaction(...args));
+  }
+
+  /** What makes the transaction unfit to be committed, if anything does. */
+  get fault(): Error | undefined {
+    return this.firstFault;
   }
 
   /** Opens the transaction; TypeORM keeps its own account of it, so that nested transactions become savepoints. */
@@ -36,45 +47,55 @@ export class SharedManager {
     this.phase = 'open';
   }
 
-  /**
-   * Lets nothing more through and waits for what is in flight.
-   *
-   * @returns what makes the transaction unfit to be committed, if anything does.
-   */
-  async close(): Promise<Error | undefined> {
+  /** Lets nothing more through and waits for what is in flight. */
+  async close(): Promise<void> {
     this.phase = 'closed';
-    if (this.inFlight > 0) await new Promise<void>((resolve) => (this.onQuiet = resolve));
-    if (this.nested.size > 0) {
-      this.fault ??= workBroken(
-        'The handler returned while a nested transaction was still open. Await every `manager.transaction()`.',
-      );
-    }
-    return this.fault;
+    if (this.inFlight > 0) await new Promise<void>((resolve) => this.onQuiet.push(resolve));
+    if (this.openSavepoints.size > 0) this.blame(openTransaction());
   }
 
   private async admit<Result>(text: string, send: () => Promise<Result>): Promise<Result> {
-    if (this.phase === 'closed') throw lateQuery();
+    // A part of what the handler wanted to write is missing: what came in time must not be committed without it.
+    if (this.phase === 'closed') throw this.blame(lateQuery());
     if (this.phase === 'opening') {
       if (text === 'START TRANSACTION') return (await this.begin()) as Result;
       if (text.startsWith('SET TRANSACTION ISOLATION LEVEL')) return undefined as Result;
     } else if (controlsTransaction(text)) {
-      this.fault = workBroken(
-        'The handler tried to begin, commit or roll back the transaction that the library holds for it. ' +
-          'Throw to roll back, return to commit; use `manager.transaction()` for a part that may fail on its own.',
-      );
-      throw this.fault;
+      throw this.blame(control());
     }
     const savepoint = TYPEORM_SAVEPOINT.exec(text);
-    if (savepoint?.[1] === 'SAVEPOINT') this.nested.add(savepoint[2]!);
+    if (savepoint?.[1] === 'SAVEPOINT') this.openSavepoints.add(savepoint[2]!);
     this.inFlight++;
     try {
       return await send();
     } finally {
-      if (savepoint && savepoint[1] !== 'SAVEPOINT') this.nested.delete(savepoint[2]!);
+      if (savepoint && savepoint[1] !== 'SAVEPOINT') this.openSavepoints.delete(savepoint[2]!);
       this.inFlight--;
-      if (this.inFlight === 0) this.onQuiet?.();
+      if (this.inFlight === 0) for (const resolve of this.onQuiet.splice(0)) resolve();
     }
   }
+
+  private blame(fault: Error): Error {
+    this.firstFault ??= fault;
+    return fault;
+  }
+}
+
+function control(): Error {
+  return workBroken(
+    'The handler tried to begin, commit or roll back the transaction that the library holds for it. ' +
+      'Throw to roll back, return to commit; use `manager.transaction()` for a part that may fail on its own.',
+  );
+}
+
+function release(): Error {
+  return workBroken('The handler tried to release the connection that the library holds for it. Just return.');
+}
+
+function openTransaction(): Error {
+  return workBroken(
+    'The handler returned while a nested transaction was still open. Await every `manager.transaction()`.',
+  );
 }
 
 function lateQuery(): Error {

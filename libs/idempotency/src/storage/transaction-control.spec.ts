@@ -28,6 +28,8 @@ describe('controlsTransaction', () => {
     'SELECT 1 AS "a""b"; COMMIT',
     "SELECT 1 -- it's\n; COMMIT",
     'SELECT a$b; COMMIT; SELECT c$b',
+    '-- harmless\rCOMMIT',
+    'SELECT é$b$; COMMIT; SELECT $b$',
     '/* a /* nested */ comment */ COMMIT',
   ])('sees %j', (text) => {
     expect(controlsTransaction(text)).toBe(true);

@@ -1,5 +1,6 @@
 /** Where something quoted begins: a string with escapes, a string, a name, a dollar quote, a comment. */
-const QUOTE = /(?<![\w$])[eE]'|'|"|(?<![\w$])\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|--|\/\*/g;
+const QUOTE =
+  /(?<![\w$\u0080-\uffff])[eE]'|'|"|(?<![\w$\u0080-\uffff])\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|--|\/\*/g;
 
 const CONTROL =
   /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i;
@@ -35,7 +36,7 @@ function endOf(opening: string, text: string, from: number): number {
     case '/*':
       return endOfComment(text, from);
     case '--':
-      return after(/[^\n]*\n/y, text, from);
+      return after(/[^\n\r]*[\n\r]/y, text, from);
     case '"':
       return after(/[^"]*(?:""[^"]*)*"/y, text, from);
     case "'":

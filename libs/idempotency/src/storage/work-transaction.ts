@@ -45,14 +45,19 @@ export class WorkTransaction implements Work<EntityManager> {
     return this.shared.manager;
   }
 
+  keepAlive(): void {
+    // Any command will do, also one that fails because the transaction has.
+    this.connection.command('SELECT 1').catch(() => undefined);
+  }
+
   async seal(): Promise<void> {
     const { dataSource, runner } = this.connection;
     // What subscribers do before a commit belongs to the work. Without them the gate closes in this very turn.
     if (dataSource.subscribers.some((subscriber) => 'beforeTransactionCommit' in subscriber)) {
       await runner.broadcaster.broadcast('BeforeTransactionCommit');
     }
-    const fault = await this.shared.close();
-    if (fault) throw fault;
+    await this.shared.close();
+    if (this.shared.fault) throw this.shared.fault;
   }
 
   async record(recording: Recording): Promise<boolean> {
@@ -68,6 +73,7 @@ export class WorkTransaction implements Work<EntityManager> {
   }
 
   async commit(): Promise<void> {
+    if (this.shared.fault) throw this.shared.fault;
     const { command } = await this.connection.command('COMMIT');
     // A transaction that had failed before answers COMMIT with the tag ROLLBACK, and without an error.
     if (command !== 'COMMIT') throw swallowedError();
@@ -78,6 +84,7 @@ export class WorkTransaction implements Work<EntityManager> {
 
   async rollback(): Promise<void> {
     await this.shared.close();
+    if (!this.connection.isUsable) return;
     try {
       await this.connection.command('ROLLBACK');
     } catch (error) {

@@ -1,7 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-const PRIMARY_KEY = { type: 'text', primaryKeyConstraintName: 'idempotency_records_pkey' } as const;
-
 /**
  * The row of an operation: `in_progress` while its work runs, `completed` once its answer is recorded.
  *
@@ -9,13 +7,13 @@ const PRIMARY_KEY = { type: 'text', primaryKeyConstraintName: 'idempotency_recor
  * columns that a completion changes, so that most completions are HOT updates.
  */
 @Entity({ name: 'idempotency_records' })
-@Check('idempotency_records_state_check', `state IN ('in_progress', 'completed')`)
+@Check(`state IN ('in_progress', 'completed')`)
 export class IdempotencyRecord {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
   /** From when on the recording is no longer replayed and the row may be swept. Never changed by a completion. */
-  @Index('idempotency_records_expires_at')
+  @Index()
   @Column({ name: 'expires_at', type: 'timestamptz' })
   expiresAt!: Date;
 
@@ -43,13 +41,13 @@ export class IdempotencyRecord {
   @Column({ name: 'has_steps', type: 'boolean', default: false })
   hasSteps!: boolean;
 
-  @PrimaryColumn({ name: 'tenant', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'tenant', type: 'text' })
   tenant!: string;
 
-  @PrimaryColumn({ name: 'endpoint', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'endpoint', type: 'text' })
   endpoint!: string;
 
-  @PrimaryColumn({ name: 'key', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'key', type: 'text' })
   key!: string;
 
   @Column({ name: 'state', type: 'text' })

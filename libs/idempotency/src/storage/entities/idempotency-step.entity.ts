@@ -1,7 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-const PRIMARY_KEY = { type: 'text', primaryKeyConstraintName: 'idempotency_steps_pkey' } as const;
-
 /**
  * One outside call of an operation: its intent, the key its provider knows it by, and its result.
  *
@@ -9,16 +7,16 @@ const PRIMARY_KEY = { type: 'text', primaryKeyConstraintName: 'idempotency_steps
  */
 @Entity({ name: 'idempotency_steps' })
 export class IdempotencyStep {
-  @PrimaryColumn({ name: 'tenant', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'tenant', type: 'text' })
   tenant!: string;
 
-  @PrimaryColumn({ name: 'endpoint', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'endpoint', type: 'text' })
   endpoint!: string;
 
-  @PrimaryColumn({ name: 'key', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'key', type: 'text' })
   key!: string;
 
-  @PrimaryColumn({ name: 'name', ...PRIMARY_KEY })
+  @PrimaryColumn({ name: 'name', type: 'text' })
   name!: string;
 
   @Column({ name: 'provider_key', type: 'text' })

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, MigrationInterface, QueryRunner } from 'typeorm';
 
 import { dataSourceOf, quote, recordNames, stepNames } from '../table-names.js';
 
@@ -31,7 +31,7 @@ export class CreateIdempotencyTables1764374400000 implements MigrationInterface 
         ${c.responseBody} bytea,
         ${c.responseOmitted} text,
         ${c.resource} text,
-        CONSTRAINT ${quote(primaryKeyName(metadata))} PRIMARY KEY (${c.tenant}, ${c.endpoint}, ${c.key}),
+        CONSTRAINT ${primaryKey(dataSource, metadata)} PRIMARY KEY (${c.tenant}, ${c.endpoint}, ${c.key}),
         CONSTRAINT ${stateCheck} CHECK (${c.state} IN ('in_progress', 'completed'))
       ) WITH (fillfactor = 80)`);
     await runner.query(`CREATE INDEX ${quote(metadata.indices[0]!.name)} ON ${table} (${c.expiresAt})`);
@@ -48,7 +48,7 @@ export class CreateIdempotencyTables1764374400000 implements MigrationInterface 
         ${s.result} text,
         ${s.intendedAt} timestamptz NOT NULL DEFAULT statement_timestamp(),
         ${s.finishedAt} timestamptz,
-        CONSTRAINT ${quote(primaryKeyName(stepMetadata))} PRIMARY KEY (${s.tenant}, ${s.endpoint}, ${s.key}, ${s.name})
+        CONSTRAINT ${primaryKey(dataSource, stepMetadata)} PRIMARY KEY (${s.tenant}, ${s.endpoint}, ${s.key}, ${s.name})
       )`);
   }
 
@@ -59,6 +59,8 @@ export class CreateIdempotencyTables1764374400000 implements MigrationInterface 
   }
 }
 
-function primaryKeyName({ primaryColumns, tableName }: ReturnType<typeof recordNames>['metadata']): string {
-  return primaryColumns[0]?.primaryKeyConstraintName ?? `${tableName}_pkey`;
+/** Named by the data source's own strategy, so that tables under several prefixes can share a schema. */
+function primaryKey(dataSource: DataSource, { tablePath, primaryColumns }: EntityMetadata): string {
+  const columns = primaryColumns.map(({ databaseName }) => databaseName);
+  return quote(dataSource.namingStrategy.primaryKeyName(tablePath, columns));
 }

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, '../..');
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+/** Every `test/….spec.ts` that a page names, with the title that follows it, if one does. */
+function testsNamedIn(page: string): [file: string, title: string][] {
+  return [...read(page).matchAll(/(test\/[\w/.-]+\.spec\.ts)(?:`: ([^|\n]*[^|\n ]))?/g)].map(([, file, title]) => [
+    file!,
+    title ?? '',
+  ]);
+}
+
+/** Words only: titles are written with placeholders and quotes in code. */
+const words = (text: string) => text.replace(/\\(.)/g, '$1').replace(/\s+/g, ' ');
+
+describe('the documentation', () => {
+  it.each([...testsNamedIn('README.md'), ...testsNamedIn('docs/guarantees.md')])(
+    'names a test that exists: %s: %s',
+    (file, title) => {
+      expect(existsSync(join(ROOT, file))).toBe(true);
+      expect(words(read(file))).toContain(words(title));
+    },
+  );
+
+  it('finds the tests it looks for', () => {
+    expect(testsNamedIn('docs/guarantees.md').filter(([, title]) => title !== '').length).toBeGreaterThan(30);
+  });
+
+  it('has links that lead somewhere', () => {
+    for (const page of ['README.md', 'docs/architecture.md', 'docs/guarantees.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+      const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => join(dirname(page), link!));
+      expect(links.filter((link) => !existsSync(join(ROOT, link)))).toEqual([]);
+    }
+  });
+});
+
+describe('the examples of the README', () => {
+  const examples = [...read('README.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
+
+  it('compile as they stand', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(3);
+    const virtual = new Map(examples.map((code, at) => [join(HERE, `readme-example-${at}.ts`), code]));
+    expect(problemsIn(virtual)).toEqual([]);
+  });
+
+  it('would be found out if they did not', () => {
+    const wrong = new Map([
+      [
+        join(HERE, 'readme-example-wrong.ts'),
+        "import { Idempotent } from 'nestjs-idempotency';\nIdempotent({ lease: 5 });\n",
+      ],
+    ]);
+    expect(problemsIn(wrong)).toHaveLength(1);
+  });
+});
+
+function problemsIn(virtual: ReadonlyMap<string, string>): string[] {
+  const config = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file));
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT);
+  const host = ts.createCompilerHost(options);
+  const readFromDisk = host.readFile.bind(host);
+  const existsOnDisk = host.fileExists.bind(host);
+  host.readFile = (file) => virtual.get(file) ?? readFromDisk(file);
+  host.fileExists = (file) => virtual.has(file) || existsOnDisk(file);
+  const program = ts.createProgram([...virtual.keys()], options, host);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .filter(({ file }) => file && virtual.has(file.fileName))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
