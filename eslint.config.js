@@ -32,7 +32,10 @@ const FOREIGN = {
 };
 
 const CLOCKS = [
-  { selector: "CallExpression[callee.object.name='Date'][callee.property.name='now']", message: "The time of day is the database's." },
+  {
+    selector: "CallExpression[callee.object.name='Date'][callee.property.name='now']",
+    message: "The time of day is the database's.",
+  },
   { selector: "NewExpression[callee.name='Date']", message: "The time of day is the database's." },
 ];
 
@@ -40,7 +43,7 @@ const NO_SURPRISES = [
   { selector: 'TSEnumDeclaration', message: 'A union of literals instead.' },
   { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
   { selector: 'ExportAllDeclaration', message: 'Name what is exported.' },
-  { selector: "ClassDeclaration[abstract=true]", message: 'A port (interface) instead.' },
+  { selector: 'ClassDeclaration[abstract=true]', message: 'A port (interface) instead.' },
 ];
 
 export default tseslint.config(
@@ -95,7 +98,12 @@ export default tseslint.config(
   {
     files: ['apps/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: [{ group: ['**/libs/idempotency/src/index.js'], message: "Use the package 'nestjs-idempotency'." }] }],
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [{ group: ['**/libs/idempotency/src/index.js'], message: "Use the package 'nestjs-idempotency'." }],
+        },
+      ],
     },
   },
   ...Object.entries(FOREIGN).map(([layer, group]) => ({
@@ -110,7 +118,12 @@ export default tseslint.config(
   },
   {
     // A decorated parameter's type is read at run time: it must stay a value.
-    files: ['apps/**/*.ts', 'libs/idempotency/src/nest/**/*.ts', 'libs/idempotency/src/storage/entities/*.ts', 'test/**/*.ts'],
+    files: [
+      'apps/**/*.ts',
+      'libs/idempotency/src/nest/**/*.ts',
+      'libs/idempotency/src/storage/entities/*.ts',
+      'test/**/*.ts',
+    ],
     rules: { '@typescript-eslint/consistent-type-imports': 'off' },
   },
   {

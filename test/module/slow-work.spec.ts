@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { IdempotencyContext } from 'nestjs-idempotency';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { DatabaseProxy } from '../faults/database-proxy.js';

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { acme, demoMerchants } from './database/demo-merchants.js';
 
-/** What the demo prints once it listens: the keys, and a line to paste twice. */
+/** What the demo prints once it listens: the API keys, and a line to paste twice, with a key of its own. */
 export const greeting = (url: string): string => `
 Payments are at ${url}
 
@@ -8,5 +9,5 @@ ${demoMerchants.map(({ name, apiKey }) => `  ${name.padEnd(8)}Authorization: Bea
 
 Paste this line twice: one payment, and its replay.
 
-curl -i ${url}/payments -H 'Authorization: Bearer ${acme.apiKey}' -H 'Idempotency-Key: order-1001' -H 'Content-Type: application/json' -d '{"amount":4999,"currency":"usd","source":"acct_alice","destination":"acct_shop"}'
+curl -i ${url}/payments -H 'Authorization: Bearer ${acme.apiKey}' -H 'Idempotency-Key: ${randomUUID()}' -H 'Content-Type: application/json' -d '{"amount":4999,"currency":"usd","source":"acct_alice","destination":"acct_shop"}'
 `;

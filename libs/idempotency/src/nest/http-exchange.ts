@@ -42,7 +42,7 @@ type ExpressRequest = IncomingMessage & {
   readonly body?: unknown;
 };
 
-type ExpressResponse = ServerResponse & { json(body: unknown): unknown };
+type ExpressResponse = ServerResponse & { json: (body: unknown) => unknown };
 
 function expressExchange(request: ExpressRequest, response: ExpressResponse): HttpExchange {
   const pattern = `${request.baseUrl}${request.route.path}`;
@@ -80,7 +80,7 @@ interface FastifyReply {
   getHeaders(): OutgoingHttpHeaders;
   header(name: string, value: string): unknown;
   hijack(): unknown;
-  send(payload?: unknown): unknown;
+  send: (payload?: unknown) => unknown;
 }
 
 function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExchange {

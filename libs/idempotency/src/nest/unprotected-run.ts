@@ -34,7 +34,7 @@ export async function runUnprotected(
     const begun = (run = new UnprotectedRun(manager));
     return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
   });
-  const value = await transaction.catch((error: unknown) => {
+  const value: unknown = await transaction.catch((error: unknown) => {
     throw run ? error : storeUnavailable(error);
   });
   for (const callback of run?.callbacks ?? []) {
