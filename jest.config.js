@@ -21,7 +21,6 @@ const project = (displayName, overrides = {}) => ({
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^nestjs-idempotency$': '<rootDir>/libs/idempotency/src/index.ts',
-    '^nestjs-idempotency/testing$': '<rootDir>/libs/idempotency/src/testing/index.ts',
     ...overrides.moduleNameMapper,
   },
 });

@@ -10,6 +10,7 @@ export interface Answer {
 }
 
 export interface Call {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string | undefined;
   readonly body?: unknown;
 }
@@ -55,10 +56,14 @@ export async function listen(
   return {
     app,
     port,
-    async post(path, { key, body = {} } = {}) {
+    async post(path, { key, body = {}, headers = {} } = {}) {
       const response = await fetch(`http://localhost:${port}${path}`, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...(key !== undefined && { 'Idempotency-Key': key }) },
+        headers: {
+          'Content-Type': 'application/json',
+          ...(key !== undefined && { 'Idempotency-Key': key }),
+          ...headers,
+        },
         body: JSON.stringify(body),
       });
       return { status: response.status, headers: response.headers, body: await response.text() };

@@ -9,7 +9,7 @@ import { pay, prepareDatabase, startWorkApp, type Work, type WorkApp } from './w
 
 jest.setTimeout(60_000);
 
-const LEASE_MS = 600;
+const LEASE_MS = 1_500;
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -78,7 +78,7 @@ describe('a lease', () => {
     await outliveLease(key);
     const duplicate = await app.post('/work', { key });
     expect([duplicate.status, app.runsOf(key)]).toEqual([409, 1]);
-    expect(Number(duplicate.headers.get('Retry-After'))).toBe(1);
+    expect([1, 2]).toContain(Number(duplicate.headers.get('Retry-After')));
     go.open();
     expect((await first).status).toBe(201);
     expect(await app.witness.payments(key)).toEqual(['after', 'before']);

@@ -9,6 +9,7 @@ import {
   Next,
   Options,
   Post,
+  Res,
   Sse,
 } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -157,6 +158,15 @@ describe('a handler that cannot be protected keeps the application from starting
     }
   }
 
+  @Controller('unprotected')
+  class Unprotected {
+    @Post()
+    @Idempotent({ required: false })
+    write(@Res() response: { json(body: unknown): void }): void {
+      response.json({});
+    }
+  }
+
   @Controller('generator')
   class Generator {
     @Post()
@@ -216,6 +226,7 @@ describe('a handler that cannot be protected keeps the application from starting
     ['OPTIONS', { controllers: [OptionsOnly] }, /OptionsOnly\.ask answers only methods that change nothing/],
     ['@Sse()', { controllers: [Events] }, /Events\.stream .*(event stream|change nothing)/],
     ['@Next()', { controllers: [TakesNext] }, /TakesNext\.pass takes @Next\(\)/],
+    ['its own response without a key', { controllers: [Unprotected] }, /Unprotected\.write writes its own response/],
     ['an async generator', { controllers: [Generator] }, /Generator\.generate is an async generator/],
     ['a method of a provider', { providers: [Provider] }, /Provider\.pay is no HTTP route of a controller/],
     ['a method without a route', { controllers: [NoRoute] }, /NoRoute\.pay is no HTTP route of a controller/],

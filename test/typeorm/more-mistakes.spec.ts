@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Client } from 'pg';
 import type { EntityManager } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -70,6 +71,16 @@ describe('a query after the handler has returned', () => {
 });
 
 describe('an end of the transaction that the handler asks for', () => {
+  it.each(['COMMIT', 'ROLLBACK'])('undoes everything when it is a %s on the connection of the driver', async (end) => {
+    await expectUndone(async (manager, run) => {
+      await pay(manager, run, 'before');
+      const client = (await manager.queryRunner!.connect()) as Client;
+      await client.query(end).catch(() => undefined);
+      await client.query({ text: end }).catch(() => undefined);
+      await pay(manager, run, 'after');
+    });
+  });
+
   it('undoes everything when it follows a comment that a carriage return ends', async () => {
     await expectUndone(async (manager, run) => {
       await pay(manager, run, 'before');

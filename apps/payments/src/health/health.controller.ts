@@ -1,4 +1,4 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Logger } from '@nestjs/common';
 import { IdempotencyHealth } from 'nestjs-idempotency';
 import { DataSource } from 'typeorm';
 import { Account } from '../accounts/account.entity.js';
@@ -6,6 +6,8 @@ import { ProblemException } from '../problems/problem.exception.js';
 
 @Controller('health')
 export class HealthController {
+  private readonly logger = new Logger('Health');
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly idempotency: IdempotencyHealth,
@@ -15,7 +17,10 @@ export class HealthController {
   @Get()
   async check(): Promise<{ status: 'up' }> {
     const idempotency = await this.idempotency.check();
-    if (idempotency.status === 'down') throw unhealthy(idempotency.reason);
+    if (idempotency.status === 'down') {
+      this.logger.error(idempotency.reason);
+      throw unhealthy('The database does not answer, or lacks the tables of the idempotency library.');
+    }
     try {
       await this.dataSource.manager.exists(Account);
     } catch {

@@ -115,7 +115,11 @@ export class Execution<Tx> {
           return await this.commit(verdict.recording);
         case 'refuse':
           await this.rollback();
-          await this.open();
+          try {
+            await this.open();
+          } catch (error) {
+            return await this.resolve(error);
+          }
           return await this.commit(verdict.recording);
         case 'release':
           await this.rollback();

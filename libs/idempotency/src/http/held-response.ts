@@ -8,8 +8,10 @@ import { release } from './release.js';
 import { watchEvents } from './response-events.js';
 import type { Held, HoldOptions, OwnAnswer } from './wire-answer.js';
 
-const DEFAULT_LIMIT_BYTES = 1024 * 1024;
-const LEAST_LIMIT_BYTES = 64 * 1024;
+/** The longest body that is recorded, unless it is said otherwise. */
+export const DEFAULT_LIMIT_BYTES = 1024 * 1024;
+/** Below this a limit would cut off ordinary answers. */
+export const LEAST_LIMIT_BYTES = 64 * 1024;
 
 /** What streams report of a connection that closed under them. */
 const HANG_UP_CODES = new Set<unknown>(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ABORT_ERR']);

@@ -45,8 +45,10 @@ export class LeaseRenewer implements LeaseKeeper {
     try {
       const isOurs = await this.renewal.renew(lease);
       kept.renewedAt = now;
-      if (isOurs) lease.onRenewed();
-      else if (this.leases.delete(lease)) lease.onLost();
+      if (!this.leases.has(lease)) return;
+      if (isOurs) return lease.onRenewed();
+      this.leases.delete(lease);
+      lease.onLost();
     } catch (error) {
       // Not an answer, so not a loss: asked again next time.
       this.report('A lease could not be renewed.', error);

@@ -2,11 +2,13 @@ import { type Type } from '@nestjs/common';
 
 import type { IdempotentMark } from './idempotent.decorator.js';
 import { type EndpointSettings, endpointSettings, type IdempotencyModuleOptions } from './options.js';
-import { declaredHeaders, type Handler, writesOwnResponse } from './route-metadata.js';
+import { declaredHeaders, type Handler, routeVariant, writesOwnResponse } from './route-metadata.js';
 
 /** Everything that is fixed about one idempotent route. */
 export interface Endpoint extends EndpointSettings {
   readonly wrapper: symbol;
+  /** Tells it apart from routes of the same path; see `routeVariant`. */
+  readonly variant: string;
   readonly writesOwnResponse: boolean;
   /** Lower-case names of the headers the route declares. */
   readonly declaredHeaders: readonly string[];
@@ -25,6 +27,7 @@ export class Endpoints {
       endpoint = {
         ...endpointSettings(this.options, options),
         wrapper,
+        variant: routeVariant(controller, handler),
         writesOwnResponse: writesOwnResponse(controller, handler.name),
         declaredHeaders: declaredHeaders(handler),
       };

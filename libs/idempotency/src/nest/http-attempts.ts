@@ -30,7 +30,7 @@ export class HttpAttempts {
     const { method, pattern } = exchange.content;
     const operation = {
       tenant: await this.tenantOf(context),
-      endpoint: endpoint.endpoint ?? `${method} ${pattern}`,
+      endpoint: endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`,
       key,
     };
     const { leaseMs, retentionMs } = endpoint;

@@ -20,6 +20,8 @@ export interface HttpExchange {
   pendingHeaders(): OutgoingHttpHeaders;
   /** Prepares the answer for a problem that one of the application's filters is about to give, or something else. */
   announce(problem: Problem, headers: readonly RecordedHeader[]): void;
+  /** Takes back what was announced: the handler is run again. */
+  withdraw(): void;
   /** Tells the platform that the answer is written past it. */
   takeOver(): void;
   /** Tells the platform what it would otherwise ask of the raw response, which is held. */
@@ -40,29 +42,45 @@ type ExpressRequest = IncomingMessage & {
   readonly params: unknown;
   readonly query: unknown;
   readonly body?: unknown;
+  /** Express 4: set by its parsers on what they have read. */
+  readonly _body?: boolean;
 };
 
 type ExpressResponse = ServerResponse & { json: (body: unknown) => unknown };
 
 function expressExchange(request: ExpressRequest, response: ExpressResponse): HttpExchange {
   const pattern = `${request.baseUrl}${request.route.path}`;
+  let withdraw = nothingToWithdraw;
   return {
     request,
     response,
-    content: contentOf(request, pattern, request),
+    content: contentOf(request, pattern, request, expressBody(request)),
     status: () => response.statusCode,
     pendingHeaders: () => ({}),
     announce: (problem, headers) => {
-      for (const [name, value] of headers) response.setHeader(name, value);
+      withdraw = setHeaders(headers, {
+        get: (name) => response.getHeader(name),
+        set: (name, value) => response.setHeader(name, value),
+        remove: (name) => response.removeHeader(name),
+      });
       const { json } = response;
       response.json = (body) => {
         if (body === problem) response.setHeader('Content-Type', PROBLEM_TYPE);
         return json.call(response, body);
       };
     },
+    withdraw: () => withdraw(),
     takeOver: () => undefined,
     holdWith: () => undefined,
   };
+}
+
+/** The parsed body; undefined where nothing has parsed it, for which Express 4 leaves an empty object. */
+function expressBody(request: ExpressRequest): unknown {
+  const { body, _body } = request;
+  const isExpress4 = 'param' in request;
+  const isEmpty = typeof body === 'object' && body !== null && Object.keys(body).length === 0;
+  return isExpress4 && !_body && isEmpty ? undefined : body;
 }
 
 /** What this file knows of Fastify 4 and 5. */
@@ -78,32 +96,62 @@ interface FastifyReply {
   readonly raw: ServerResponse;
   readonly statusCode: number;
   getHeaders(): OutgoingHttpHeaders;
-  header(name: string, value: string): unknown;
+  getHeader(name: string): HeaderValue | undefined;
+  header(name: string, value: HeaderValue): unknown;
+  removeHeader(name: string): unknown;
   hijack(): unknown;
   send: (payload?: unknown) => unknown;
 }
 
 function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExchange {
+  let withdraw = nothingToWithdraw;
   return {
     request: request.raw,
     response: reply.raw,
-    content: contentOf(request.raw, request.routeOptions.url ?? '', request),
+    content: contentOf(request.raw, request.routeOptions.url ?? '', request, request.body),
     status: () => reply.statusCode,
     pendingHeaders: () => reply.getHeaders(),
     announce: (problem, headers) => {
-      for (const [name, value] of headers) reply.header(name, value);
+      withdraw = setHeaders(headers, {
+        get: (name) => reply.getHeader(name),
+        set: (name, value) => reply.header(name, value),
+        remove: (name) => reply.removeHeader(name),
+      });
       const { send } = reply;
       reply.send = (payload) => {
         if (payload === problem) reply.header('Content-Type', PROBLEM_TYPE);
         return send.call(reply, payload);
       };
     },
+    withdraw: () => withdraw(),
     takeOver: () => {
       reply.hijack();
       // Nest will still reply with what the interceptors return; Fastify would log that as a mistake.
       reply.send = sendNothing;
     },
     holdWith: (held) => markReplySent(reply, held),
+  };
+}
+
+type HeaderValue = number | string | string[];
+
+interface HeaderAccess {
+  get(name: string): HeaderValue | undefined;
+  set(name: string, value: HeaderValue): unknown;
+  remove(name: string): unknown;
+}
+
+const nothingToWithdraw = (): void => undefined;
+
+/** Sets the headers; the returned function puts back what was there before. */
+function setHeaders(headers: readonly RecordedHeader[], access: HeaderAccess): () => void {
+  const before = headers.map(([name]) => [name, access.get(name)] as const);
+  for (const [name, value] of headers) access.set(name, value);
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) access.remove(name);
+      else access.set(name, value);
+    }
   };
 }
 
@@ -114,16 +162,17 @@ function sendNothing(this: FastifyReply): FastifyReply {
 function contentOf(
   raw: IncomingMessage,
   pattern: string,
-  parsed: { readonly params: unknown; readonly query: unknown; readonly body?: unknown },
+  { params, query }: { readonly params: unknown; readonly query: unknown },
+  body: unknown,
 ): RequestContent {
   const { headers } = raw;
   return {
     method: raw.method ?? '',
     pattern,
-    params: parsed.params,
-    query: parsed.query,
+    params,
+    query,
     contentType: headers['content-type'],
     hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
-    body: parsed.body,
+    body,
   };
 }

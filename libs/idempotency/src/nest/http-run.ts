@@ -7,6 +7,7 @@ import type { EntityManager } from 'typeorm';
 import { IdempotencyError, storeUnavailable, workBroken } from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
 import type { Operation } from '../core/operation.js';
+import type { Report } from '../core/ports.js';
 import { holdResponse } from '../http/held-response.js';
 import { judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
@@ -47,6 +48,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
     private readonly endpoint: Endpoint,
     readonly limitBytes: number,
     private readonly problems: Problems,
+    private readonly report: Report,
   ) {
     this.writesOwnResponse = endpoint.writesOwnResponse;
     this.declaredHeaders = endpoint.declaredHeaders;
@@ -88,6 +90,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
     this.isRunning = true;
     this.outcome = null;
     try {
+      this.exchange.withdraw();
       // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.
       this.hold().handlerStarted();
       this.manager = await this.execution.begin();
@@ -118,6 +121,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   private async threw(error: unknown): Promise<void> {
     this.outcome = { kind: 'threw', hasEntered: this.hasEntered, isConflict: isConflict(error) };
+    if (!this.held) await this.execution.settle({ kind: 'release' });
     if (!this.isOver) await this.execution.rollback();
     this.held?.handlerThrew(error);
     if (this.isForeign) await this.settle({ kind: 'unseen' });
@@ -151,7 +155,14 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   private async settle(answer: WireAnswer): Promise<void> {
     const fate = await this.execution.settle(await this.verdictOn(answer));
-    if (!this.isForeign) this.tell(answer, fate);
+    if (this.isForeign) return;
+    try {
+      this.tell(answer, fate);
+    } catch (error) {
+      // Whatever stands beneath the response could not write it; nobody is left to be told but the client's socket.
+      this.report('An answer could not be written; its connection is closed.', error);
+      this.exchange.request.socket.destroy();
+    }
   }
 
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {

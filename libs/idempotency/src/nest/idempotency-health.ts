@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { assertSchema } from '../storage/schema-check.js';
 import { DATA_SOURCE } from './tokens.js';
 
+/** `reason` is for operators: it may tell more of the database than callers should know. */
 export type HealthReport = { readonly status: 'up' } | { readonly status: 'down'; readonly reason: string };
 
 /** Says whether idempotent endpoints can serve: the database answers and the tables are as they must be. */

@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, of } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 
-import { IdempotencyError } from '../core/errors.js';
+import { IdempotencyError, workBroken } from '../core/errors.js';
 import type { Executor } from '../core/executor.js';
 import type { Report } from '../core/ports.js';
 import { refusalOf } from '../http/refusal.js';
@@ -71,8 +71,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (attempt === null) return runUnprotected(this.dataSource, next, this.report);
     const arrival = await this.executor.arrive(attempt);
     if (arrival.kind === 'claimed') {
+      if (exchange.response.headersSent) {
+        await arrival.execution.settle({ kind: 'release' });
+        throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
+      }
       const { recordingLimitBytes } = this.settings;
-      const run = new HttpRun(arrival.execution, exchange, endpoint, recordingLimitBytes, this.problems);
+      const run = new HttpRun(arrival.execution, exchange, endpoint, recordingLimitBytes, this.problems, this.report);
       request[RUN] = run;
       return run.run(next);
     }

@@ -7,7 +7,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { DataSource, type EntityManager } from 'typeorm';
 
 import type { Executor } from '../core/executor.js';
@@ -40,9 +40,11 @@ export class IdempotencyLifecycle
     @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
     private readonly routes: RouteCheck,
     private readonly discovery: DiscoveryService,
+    private readonly adapterHost: HttpAdapterHost,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
+    assertHttp1(this.adapterHost);
     this.routes.assertRoutes(this.endpoints);
     await assertSchema(this.dataSource);
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
@@ -79,5 +81,15 @@ export class IdempotencyLifecycle
     for (const { instance } of this.discovery.getProviders()) {
       if (instance instanceof DataSource) strayWrites.watch(instance);
     }
+  }
+}
+
+/** A response of HTTP/2 is of another kind, which cannot be held. */
+function assertHttp1({ httpAdapter }: HttpAdapterHost): void {
+  const server: unknown = httpAdapter?.getHttpServer();
+  if (server?.constructor.name.startsWith('Http2')) {
+    throw new Error(
+      'nestjs-idempotency does not work on an HTTP/2 server. Let a proxy speak HTTP/2, and the application HTTP/1.1.',
+    );
   }
 }

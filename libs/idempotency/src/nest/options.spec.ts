@@ -30,6 +30,7 @@ describe('endpointSettings', () => {
     [{ lease: '' as never }, '`lease` must be a positive duration'],
     [{ leaseMs: NaN }, '`lease` must be a positive duration'],
     [{ leaseMs: Infinity }, '`lease` must be a positive duration'],
+    [{ lease: '30d' }, '`lease` must not be longer than 25d'],
     [{ retentionMs: 0 }, '`retention` must be a positive duration'],
     [{ retention: '30s' }, 'the retention (30000 ms) is shorter than the lease (60000 ms)'],
     [{ replayHeaders: ['X-Fine', 'Set-Cookie'] }, 'these headers are never replayed: Set-Cookie'],

@@ -1,9 +1,10 @@
 import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 
+import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/held-response.js';
 import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
 import { DEFAULT_PROBLEM_TYPE_BASE } from '../http/problem.js';
 import { refusedHeaders } from '../http/replayable-headers.js';
-import { type Duration, milliseconds } from './duration.js';
+import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -129,8 +130,6 @@ export interface ModuleSettings {
   readonly noticesStrayWrites: boolean;
 }
 
-export const MIN_RECORDING_LIMIT_BYTES = 64 * 1024;
-
 /** @throws {Error} naming the option, where one cannot be right. */
 export function moduleSettings(options: IdempotencyModuleOptions): ModuleSettings {
   if (Boolean(options.tenant) === Boolean(options.singleTenant)) {
@@ -139,9 +138,9 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
         'authenticated account, or `singleTenant: true` if all callers may share one key space.',
     );
   }
-  const recordingLimitBytes = options.recordingLimitBytes ?? 1024 * 1024;
-  if (!(recordingLimitBytes >= MIN_RECORDING_LIMIT_BYTES)) {
-    throw new Error(`IdempotencyModule: \`recordingLimitBytes\` must be at least ${MIN_RECORDING_LIMIT_BYTES}.`);
+  const recordingLimitBytes = options.recordingLimitBytes ?? DEFAULT_LIMIT_BYTES;
+  if (!(recordingLimitBytes >= LEAST_LIMIT_BYTES)) {
+    throw new Error(`IdempotencyModule: \`recordingLimitBytes\` must be at least ${LEAST_LIMIT_BYTES}.`);
   }
   const strayWrites = options.strayWrites ?? (process.env.NODE_ENV === 'production' ? 'ignore' : 'warn');
   return {
@@ -171,5 +170,6 @@ function given<Option extends string>(
   options: { readonly [Name in Option]?: Duration } & { readonly [Name in `${Option}Ms`]?: number },
 ): number | undefined {
   const value = options[`${option}Ms` as const] ?? options[option];
-  return value === undefined ? undefined : milliseconds(option, value as Duration | number);
+  const longestMs = option === 'retention' ? LONGEST_RETENTION_MS : undefined;
+  return value === undefined ? undefined : milliseconds(option, value as Duration | number, longestMs);
 }

@@ -80,8 +80,11 @@ function handlerDefect(
 
 function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, endpoints: Endpoints): string | undefined {
   try {
-    endpoints.of(owner, handler, mark);
-    return undefined;
+    const { isRequired, writesOwnResponse } = endpoints.of(owner, handler, mark);
+    return isRequired || !writesOwnResponse
+      ? undefined
+      : 'writes its own response, which without a key would go out before its transaction commits. ' +
+          'Use @Res({ passthrough: true }), or require a key';
   } catch (error) {
     return `has options that cannot be right: ${(error as Error).message}`;
   }

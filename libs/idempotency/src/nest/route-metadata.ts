@@ -10,10 +10,21 @@ const SSE = '__sse__';
 const HEADERS = '__headers__';
 const ROUTE_ARGUMENTS = '__routeArguments__';
 const PASSTHROUGH = '__responsePassthrough__';
+const VERSION = '__version__';
+const HOST = 'host';
 const RESPONSE_ARGUMENT = 1;
 const NEXT_ARGUMENT = 2;
 
-export const ROUTE_METADATA_NAMES = { PATH, METHOD, SSE, HEADERS, ROUTE_ARGUMENTS, PASSTHROUGH } as const;
+export const ROUTE_METADATA_NAMES = {
+  PATH,
+  METHOD,
+  SSE,
+  HEADERS,
+  ROUTE_ARGUMENTS,
+  PASSTHROUGH,
+  VERSION,
+  HOST,
+} as const;
 
 /** A controller's method. */
 export type Handler = (...args: never[]) => unknown;
@@ -49,6 +60,20 @@ export function takesNext(controller: Type, method: string): boolean {
 export function declaredHeaders(handler: Handler): string[] {
   const declared = (Reflect.getMetadata(HEADERS, handler) ?? []) as readonly { readonly name: string }[];
   return declared.map(({ name }) => name.toLowerCase());
+}
+
+type Variant = string | symbol | RegExp | undefined;
+type Variants = Variant | Variant[];
+
+/** What tells routes of one path apart: their version and their host, where they say any; empty where they do not. */
+export function routeVariant(controller: Type, handler: Handler): string {
+  const version = (Reflect.getMetadata(VERSION, handler) ?? Reflect.getMetadata(VERSION, controller)) as Variants;
+  const host = Reflect.getMetadata(HOST, controller) as Variants;
+  return [version, host]
+    .flat()
+    .filter((part) => part !== undefined)
+    .map((part) => ` @${String(part)}`)
+    .join('');
 }
 
 export type Platform = 'express' | 'fastify';

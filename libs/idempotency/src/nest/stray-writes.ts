@@ -6,7 +6,7 @@ import { currentAttempt } from './attempt-context.js';
 const WRITE =
   /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:insert|update|delete|merge|truncate|copy)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
 
-/** Only so much of a statement is shown: enough to find it, too little to hold anyone's data. */
+/** Only so much of a statement is shown: enough to find it. */
 const SHOWN_LENGTH = 80;
 
 /** After so many different ones, one more would tell nobody anything new. */
@@ -31,7 +31,7 @@ export class StrayWrites implements EntitySubscriberInterface {
     const attempt = currentAttempt();
     if (!attempt || queryRunner === attempt.manager.queryRunner || !WRITE.test(query)) return;
     const endpoint = attempt.operation?.endpoint ?? 'A handler without a key';
-    const statement = query.trim().replace(/\s+/g, ' ').slice(0, SHOWN_LENGTH);
+    const statement = withoutValues(query).trim().replace(/\s+/g, ' ').slice(0, SHOWN_LENGTH);
     const mistake = `${endpoint}\n${statement}`;
     if (this.told.has(mistake) || this.told.size === MAX_TOLD) return;
     this.told.add(mistake);
@@ -41,4 +41,9 @@ export class StrayWrites implements EntitySubscriberInterface {
         '`IdempotencyContext.manager` in a service, as in `manager.getRepository(Entity)`.',
     );
   }
+}
+
+/** Values that stand in the text are somebody's data. */
+function withoutValues(query: string): string {
+  return query.replace(/'(?:[^']|'')*'?|\b\d+(?:\.\d+)?\b/g, '?');
 }

@@ -20,6 +20,8 @@ export class Connection {
   private isDistrusted = false;
   /** As it was before the handler was given the runner, and forbidden to use it. */
   private readonly release: () => Promise<void>;
+  private readonly query: PoolClient['query'];
+  private unwatch: (() => void) | undefined;
 
   private constructor(
     readonly dataSource: DataSource,
@@ -28,6 +30,7 @@ export class Connection {
     private readonly options: ConnectionOptions,
   ) {
     this.release = runner.release.bind(runner);
+    this.query = client.query.bind(client);
   }
 
   /** Takes a connection from the pool, or rejects when none comes free in time. */
@@ -65,6 +68,21 @@ export class Connection {
     return Array.isArray(results) ? (results[0] as QueryResult) : results;
   }
 
+  /** Shows the text of everything that others send on the connection, also past TypeORM, to `look`, which may throw. */
+  watch(look: (text: string) => void): void {
+    const own = Object.getOwnPropertyDescriptor(this.client, 'query');
+    const query = this.query as (...args: unknown[]) => unknown;
+    const watched = (...args: unknown[]): unknown => {
+      look(textOf(args[0]));
+      return query(...args);
+    };
+    Object.defineProperty(this.client, 'query', { value: watched, configurable: true, writable: true });
+    this.unwatch = () => {
+      Reflect.deleteProperty(this.client, 'query');
+      if (own) Object.defineProperty(this.client, 'query', own);
+    };
+  }
+
   /** Whether it can still be used: its server answered, and its state is known. */
   get isUsable(): boolean {
     return !this.isDistrusted && !this.runner.isReleased;
@@ -78,6 +96,7 @@ export class Connection {
   /** Gives the connection back, or has the pool replace it where its state is not known. */
   close(): void {
     if (this.runner.isReleased) return;
+    this.unwatch?.();
     if (this.isDistrusted) void this.client.end().catch(() => undefined);
     void this.release();
   }
@@ -88,10 +107,18 @@ export class Connection {
     values?: readonly unknown[];
   }): Promise<QueryResult<Row>> {
     try {
-      return await this.client.query<Row>({ ...query, query_timeout: this.options.statementTimeoutMs } as never);
+      return await this.query<Row>({ ...query, query_timeout: this.options.statementTimeoutMs } as never);
     } catch (error) {
       if (isConnectionLost(error)) this.distrust();
       throw error;
     }
   }
+}
+
+/** The text of a query in any form the driver takes: text, options, or an object that submits itself. */
+function textOf(query: unknown): string {
+  if (typeof query === 'string') return query;
+  const { text, cursor } = query as { readonly text?: unknown; readonly cursor?: unknown };
+  if (typeof text === 'string') return text;
+  return cursor === undefined ? '' : textOf(cursor);
 }

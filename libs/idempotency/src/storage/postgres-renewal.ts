@@ -27,8 +27,8 @@ export class PostgresRenewal implements LeaseRenewal {
   }
 
   async renew({ operation, claim, leaseMs }: Lease): Promise<boolean> {
-    // An answer that comes when the lease is out is none: a connection that is silent for so long is replaced.
-    const timeoutMs = Math.min(this.timeoutMs, Math.max(leaseMs / 3, MIN_TIMEOUT_MS));
+    // A connection that is silent for so long is replaced, while half of the lease is left to try again.
+    const timeoutMs = Math.min(this.timeoutMs, Math.max(leaseMs / 6, MIN_TIMEOUT_MS));
     const connection = await Connection.checkOut(await this.pool(), {
       acquireTimeoutMs: timeoutMs,
       statementTimeoutMs: timeoutMs,

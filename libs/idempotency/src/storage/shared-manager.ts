@@ -19,6 +19,7 @@ export class SharedManager {
   private readonly onQuiet: (() => void)[] = [];
   private readonly openSavepoints = new Set<string>();
   private firstFault: Error | undefined;
+  private speaking: Promise<unknown> | undefined;
 
   constructor(
     private readonly runner: QueryRunner,
@@ -41,15 +42,29 @@ export class SharedManager {
     return this.firstFault;
   }
 
+  /** Turns away a command that would end the transaction, however it was going to be sent. */
+  forbidControl(text: string): void {
+    if (this.phase !== 'opening' && controlsTransaction(text)) throw this.blame(control());
+  }
+
   /** Opens the transaction; TypeORM keeps its own account of it, so that nested transactions become savepoints. */
   async open(): Promise<void> {
     await this.runner.startTransaction();
     this.phase = 'open';
   }
 
+  /** Sends a word of the library's own, if nothing else is being said; queries wait until it is answered. */
+  interject(send: () => Promise<unknown>): void {
+    if (this.inFlight > 0 || this.speaking) return;
+    this.speaking = send()
+      .catch(() => undefined)
+      .finally(() => (this.speaking = undefined));
+  }
+
   /** Lets nothing more through and waits for what is in flight. */
   async close(): Promise<void> {
     this.phase = 'closed';
+    await this.speaking;
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.onQuiet.push(resolve));
     if (this.openSavepoints.size > 0) this.blame(openTransaction());
   }
@@ -60,13 +75,13 @@ export class SharedManager {
     if (this.phase === 'opening') {
       if (text === 'START TRANSACTION') return (await this.begin()) as Result;
       if (text.startsWith('SET TRANSACTION ISOLATION LEVEL')) return undefined as Result;
-    } else if (controlsTransaction(text)) {
-      throw this.blame(control());
     }
+    this.forbidControl(text);
     const savepoint = TYPEORM_SAVEPOINT.exec(text);
     if (savepoint?.[1] === 'SAVEPOINT') this.openSavepoints.add(savepoint[2]!);
     this.inFlight++;
     try {
+      if (this.speaking) await this.speaking;
       return await send();
     } finally {
       if (savepoint && savepoint[1] !== 'SAVEPOINT') this.openSavepoints.delete(savepoint[2]!);

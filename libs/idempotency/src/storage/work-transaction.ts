@@ -32,6 +32,7 @@ export class WorkTransaction implements Work<EntityManager> {
       connection.command(beginStatement(claim.token, attempt.leaseMs)),
     );
     connection.isHandedOut = true;
+    connection.watch((text) => shared.forbidControl(text));
     try {
       await shared.open();
     } catch (error) {
@@ -47,7 +48,7 @@ export class WorkTransaction implements Work<EntityManager> {
 
   keepAlive(): void {
     // Any command will do, also one that fails because the transaction has.
-    this.connection.command('SELECT 1').catch(() => undefined);
+    this.shared.interject(() => this.connection.command('SELECT 1'));
   }
 
   async seal(): Promise<void> {
