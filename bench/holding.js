@@ -26,7 +26,7 @@ await script(async (interruption) => {
   await installMissing(interruption);
   await buildWhenStale(interruption);
   // Not part of the public entry: nobody but the library holds responses.
-  const { holdResponse } = await import('../libs/idempotency/dist/esm/http/held-response.js');
+  const { holdResponse } = await import('../libs/idempotency/dist/esm/http/wire/held-response.js');
   const writers = { bare: answerBare, held: (res) => answerHeld(res, holdResponse) };
 
   const costs = { bare: [], held: [] };

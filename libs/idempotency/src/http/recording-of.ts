@@ -1,7 +1,7 @@
 import type { Omission, Recording } from '../core/recording.js';
 import { decodedContent } from './content-decoding.js';
 import { recordedHeaders } from './replayable-headers.js';
-import type { WireAnswer } from './wire-answer.js';
+import type { WireAnswer } from './wire/wire-answer.js';
 
 const OMISSIONS = { oversized: 'too_large', client_left: 'client_left', unseen: 'not_seen' } as const satisfies Record<
   string,

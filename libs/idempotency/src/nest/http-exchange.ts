@@ -2,8 +2,8 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 
 import type { ExecutionContext } from '@nestjs/common';
 
-import { markReplySent } from '../http/reply-sent.js';
-import type { Held } from '../http/wire-answer.js';
+import { markReplySent } from '../http/wire/reply-sent.js';
+import type { Held } from '../http/wire/wire-answer.js';
 import type { RequestContent } from '../http/payload.js';
 import { type Problem, PROBLEM_TYPE } from '../http/problem.js';
 import type { RecordedHeader } from '../core/recording.js';

@@ -8,12 +8,12 @@ import { IdempotencyError, storeUnavailable, workBroken } from '../core/errors.j
 import type { Execution, Fate, Verdict } from '../core/execution.js';
 import type { Operation } from '../core/operation.js';
 import type { Report } from '../core/ports.js';
-import { holdResponse } from '../http/held-response.js';
+import { holdResponse } from '../http/wire/held-response.js';
 import { judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
 import { refusalOf } from '../http/refusal.js';
-import { replayOf } from '../http/replay.js';
-import type { Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire-answer.js';
+import { replayOf } from '../http/wire/replay.js';
+import type { Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire/wire-answer.js';
 import { isConflict } from '../storage/postgres-errors.js';
 import { type AttemptContext, currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import type { Endpoint } from './endpoints.js';

@@ -7,7 +7,7 @@ import { IdempotencyError, workBroken } from '../core/errors.js';
 import type { Executor } from '../core/executor.js';
 import type { Report } from '../core/ports.js';
 import { refusalOf } from '../http/refusal.js';
-import { replay, replayOf } from '../http/replay.js';
+import { replay, replayOf } from '../http/wire/replay.js';
 import type { Recording } from '../core/recording.js';
 import { currentAttempt } from './attempt-context.js';
 import { type Endpoint, Endpoints } from './endpoints.js';

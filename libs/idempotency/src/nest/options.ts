@@ -1,6 +1,6 @@
 import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 
-import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/held-response.js';
+import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-response.js';
 import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
 import { DEFAULT_PROBLEM_TYPE_BASE } from '../http/problem.js';
 import { refusedHeaders } from '../http/replayable-headers.js';

@@ -1,7 +1,7 @@
 import { IdempotencyError } from '../core/errors.js';
 import type { RecordedHeader } from '../core/recording.js';
 import { type Problem, PROBLEM_TYPE, problemHeaders, problemOf, type ProblemOptions } from '../http/problem.js';
-import type { OwnAnswer } from '../http/wire-answer.js';
+import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import { IdempotencyException } from './idempotency.exception.js';
 import type { HttpExchange } from './http-exchange.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import compression from 'compression';
 import { gunzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
-import type { Recording } from '../core/recording.js';
+import type { Recording } from '../../core/recording.js';
 import { replay, replayOf } from './replay.js';
 import { bytesFrom, commit, hold, type Middleware, open, serving } from './wire.fixture.js';
 

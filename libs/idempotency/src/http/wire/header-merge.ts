@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeader, type ServerResponse } from 'node:http';
-import type { RecordedHeader } from '../core/recording.js';
+import type { RecordedHeader } from '../../core/recording.js';
 import { headerEntries, type HeaderEntry } from './header-entries.js';
 import { rehearseHead } from './rehearsal.js';
 

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Recording } from '../core/recording.js';
+import type { Recording } from '../../core/recording.js';
 import { takeSnapshot } from './header-snapshot.js';
 import { heldCalls } from './held-calls.js';
 import { layHolding } from './holding.js';

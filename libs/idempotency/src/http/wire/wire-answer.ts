@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { RecordedHeader } from '../core/recording.js';
+import type { RecordedHeader } from '../../core/recording.js';
 
 /** What the application answered, seen before a byte of it is sent: what the attempt is settled by. */
 export type WireAnswer =

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RecordedHeader } from '../core/recording.js';
+import type { RecordedHeader } from '../../core/recording.js';
 import { headerNames } from './header-entries.js';
 import { mergedEntries, pushLines } from './header-merge.js';
 import { rehearseHead } from './rehearsal.js';
