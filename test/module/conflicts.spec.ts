@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ConflictException } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -90,6 +91,18 @@ describe.each([
       await manager.transaction((nested) => nested.query(raise(state)));
     }, key);
     expectStoreUnavailable(answer);
+    await expectRetryRuns(key);
+  });
+
+  it('is not recorded when the handler turns it into a refusal of its own', async () => {
+    const key = randomUUID();
+    const { status } = await app.attempt(async (manager, run) => {
+      await pay(manager, run, 'undone');
+      await manager.query(raise(state)).catch((cause: unknown) => {
+        throw new ConflictException('busy', { cause });
+      });
+    }, key);
+    expect([409, 503]).toContain(status);
     await expectRetryRuns(key);
   });
 
