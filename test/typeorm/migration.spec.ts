@@ -125,6 +125,15 @@ describe.each(namings)('under %s', (_, options, records) => {
 });
 
 describe('the migration', () => {
+  it('serves two applications that share a schema under prefixes of their own', async () => {
+    for (const entityPrefix of ['first_', 'second_']) {
+      const dataSource = await open({ entityPrefix, migrationsTableName: `${entityPrefix}migrations` });
+      await dataSource.runMigrations();
+      expect(await check(dataSource)).toEqual({ status: 'up' });
+    }
+    expect(await tables()).toHaveLength(4);
+  });
+
   it('serves a naming strategy that renames what has a name, quotes included', async () => {
     const dataSource = await open({ namingStrategy: new ShoutingNamingStrategy() });
     await dataSource.runMigrations();
