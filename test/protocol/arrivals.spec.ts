@@ -167,6 +167,7 @@ function arrive(key: string, fingerprint: Buffer) {
   return worker.executor.arrive({
     operation: { tenant: '', endpoint: 'arrivals', key },
     fingerprint,
+    strategy: { kind: 'lease' },
     leaseMs: 60_000,
     retentionMs: 86_400_000,
   });

@@ -211,7 +211,7 @@ describe('while a completion is committing', () => {
   it('a release waits for it, and learns that it happened', async () => {
     const { attempt, execution, commit, settled } = await startCommitting();
     const session = await other.store.open(attempt);
-    const released = session.release({ token: await tokenOf(attempt), attempts: 1 });
+    const released = session.release({ token: await tokenOf(attempt), attempts: 1, heldBy: 'row' });
     await untilWaitingForLock();
 
     commit.open();
@@ -226,7 +226,7 @@ describe('while a completion is committing', () => {
   it('a release waits for it, and takes the claim away when it fails', async () => {
     const { attempt, commit, settled } = await startCommitting();
     const session = await other.store.open(attempt);
-    const released = session.release({ token: await tokenOf(attempt), attempts: 1 });
+    const released = session.release({ token: await tokenOf(attempt), attempts: 1, heldBy: 'row' });
     await untilWaitingForLock();
 
     commit.fail(new Error('the process is gone'));
@@ -299,13 +299,14 @@ function newAttempt(): Attempt {
   return {
     operation: { tenant: '', endpoint: 'lost answers', key: `key-${++keys}` },
     fingerprint: Buffer.alloc(33, 1),
+    strategy: { kind: 'lease' },
     leaseMs: 60_000,
     retentionMs: 86_400_000,
   };
 }
 
 function refusalIn(fate: Fate): string | undefined {
-  return fate.kind === 'lost' ? refusalOf(fate.decision)?.code : undefined;
+  return fate.kind === 'lost' && fate.decision.kind !== 'replay' ? refusalOf(fate.decision).code : undefined;
 }
 
 /** One effect, and the record of it. */

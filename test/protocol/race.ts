@@ -40,7 +40,7 @@ const ROUND_LIMIT_MS = 60_000;
 const LUCKY_TRY = 4;
 
 const FINGERPRINT = Buffer.alloc(33, 1);
-const OTHER_FINGERPRINT = Buffer.alloc(33, 2);
+const OTHER_FINGERPRINT = Buffer.concat([Buffer.of(1), Buffer.alloc(32, 2)]);
 /**
  * A transaction that idles for longer than its lease is ended by the server, and would never come as far as its
  * recording. Most are spared that: their claims are to be lost at the recording itself.
@@ -160,6 +160,7 @@ export class Round {
       const arrival = await executor.arrive({
         operation: { tenant: 'race', endpoint: 'race', key: this.key },
         fingerprint: FINGERPRINT,
+        strategy: { kind: 'lease' },
         leaseMs,
         retentionMs: RETENTION_MS,
       });
@@ -175,6 +176,8 @@ export class Round {
         case 'mismatch':
           count(tally, 'refusal: mismatch');
           return { answer: { retryAfterMs: 5 } };
+        case 'incomparable':
+          throw new Error('Every fingerprint of the race is of the same version.');
       }
     } catch (error) {
       if (!(error instanceof IdempotencyError) || error.code !== 'idempotency-store-unavailable') throw error;
@@ -225,6 +228,7 @@ export class Round {
       const arrival = await choices.oneOf(workers).executor.arrive({
         operation: { tenant: 'race', endpoint: 'race', key: this.key },
         fingerprint: OTHER_FINGERPRINT,
+        strategy: { kind: 'lease' },
         leaseMs: 5,
         retentionMs: 50,
       });

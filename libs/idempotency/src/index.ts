@@ -1,5 +1,8 @@
 export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
+export type { Isolation } from './core/attempt.js';
 export type { Operation } from './core/operation.js';
+export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './http/body-protection.js';
+export type { ErrorRule } from './http/judge.js';
 export { DEFAULT_KEY_HEADER } from './http/key-header.js';
 export type { Problem } from './http/problem.js';
 export type { Duration } from './nest/duration.js';
@@ -13,6 +16,7 @@ export type {
   IdempotencyModuleAsyncOptions,
   IdempotencyModuleOptions,
   IdempotentOptions,
+  ReplayedRecord,
 } from './nest/options.js';
 export { TransactionManager } from './nest/transaction-manager.decorator.js';
 export { IdempotencyRecord } from './storage/entities/idempotency-record.entity.js';

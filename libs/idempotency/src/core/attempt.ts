@@ -1,11 +1,23 @@
+import type { Asked } from './fingerprint.js';
 import type { Operation } from './operation.js';
 
+/** How strictly a transaction is kept apart from others. */
+export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
+
+/**
+ * How an operation is claimed.
+ *
+ * - `lease`: by a committed row that is honoured until its lease runs out
+ * - `transaction`: by the work's own transaction, which leaves nothing behind when its worker dies
+ */
+export type ClaimStrategy =
+  { readonly kind: 'lease' } | { readonly kind: 'transaction'; readonly isolation: Isolation };
+
 /** One arrival of an operation. */
-export interface Attempt {
+export interface Attempt extends Asked {
   readonly operation: Operation;
-  /** What was asked; see `fingerprint()`. */
-  readonly fingerprint: Uint8Array;
-  /** How long a claim is honoured without renewal, in milliseconds. */
+  readonly strategy: ClaimStrategy;
+  /** How long a claim is honoured without a sign of life, in milliseconds. */
   readonly leaseMs: number;
   /** How long the recording can be replayed, in milliseconds from the claim. */
   readonly retentionMs: number;

@@ -3,4 +3,6 @@ export interface Claim {
   readonly token: string;
   /** Which attempt at this operation holds the claim, counted from 1 since the record was created. */
   readonly attempts: number;
+  /** What keeps others away: a committed row with its lease, or a lock of the transaction that the work runs in. */
+  readonly heldBy: 'row' | 'transaction';
 }

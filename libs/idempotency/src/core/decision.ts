@@ -1,4 +1,4 @@
-import { sameFingerprint } from './fingerprint.js';
+import { type Asked, inVersionOf, sameFingerprint } from './fingerprint.js';
 import type { Recording } from './recording.js';
 
 /** The row of an operation as the store reports it, every time already judged by the database's clock. */
@@ -22,26 +22,29 @@ export type Decision =
   | { readonly kind: 'replay'; readonly recording: Recording }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in_progress'; readonly leaseLeftMs: number }
-  | { readonly kind: 'claimable' };
+  /** The record's fingerprint is of a version that is not known here: nobody can tell what was asked. */
+  | { readonly kind: 'incomparable' }
+  /** `fingerprint` is what was asked, in the version that the record holds: only that one takes it over. */
+  | { readonly kind: 'claimable'; readonly fingerprint: Uint8Array };
 
 /**
- * What a record means for an attempt with this fingerprint.
+ * What a record means for an attempt.
  *
  * The mirror of the claim statement's WHERE: `claimable` exactly where that statement would take the row. The
  * fingerprint is compared before the state, so another payload is a mismatch also while the first is in flight.
  */
-export function decide(record: OperationRecord | null, fingerprint: Uint8Array): Decision {
-  if (record === null) return { kind: 'claimable' };
-  const isSame = sameFingerprint(record.fingerprint, fingerprint);
-  switch (record.state) {
-    case 'completed':
-      if (record.isExpired) return { kind: 'claimable' };
-      return isSame ? { kind: 'replay', recording: record.recording } : { kind: 'mismatch' };
-    case 'in_progress': {
-      const leaseLeftMs = record.leaseLeftMs ?? 0;
-      const mayTakeOver = isSame || (record.isExpired && !record.hasSteps);
-      if (leaseLeftMs <= 0 && mayTakeOver) return { kind: 'claimable' };
-      return isSame ? { kind: 'in_progress', leaseLeftMs } : { kind: 'mismatch' };
-    }
-  }
+export function decide(record: OperationRecord | null, asked: Asked): Decision {
+  if (record === null || isForgotten(record)) return { kind: 'claimable', fingerprint: asked.fingerprint };
+  const fingerprint = inVersionOf(record.fingerprint, asked);
+  if (fingerprint === null) return { kind: 'incomparable' };
+  if (!sameFingerprint(record.fingerprint, fingerprint)) return { kind: 'mismatch' };
+  if (record.state === 'completed') return { kind: 'replay', recording: record.recording };
+  const leaseLeftMs = record.leaseLeftMs ?? 0;
+  return leaseLeftMs > 0 ? { kind: 'in_progress', leaseLeftMs } : { kind: 'claimable', fingerprint };
+}
+
+/** Past its retention, with nobody at work and no outside call begun: whatever was asked, it is a new operation. */
+function isForgotten(record: OperationRecord): boolean {
+  if (!record.isExpired) return false;
+  return record.state === 'completed' || ((record.leaseLeftMs ?? 0) <= 0 && !record.hasSteps);
 }

@@ -5,6 +5,7 @@ export type IdempotencyErrorCode =
   | 'idempotency-key-reused'
   | 'idempotency-payload-unsupported'
   | 'idempotency-payload-invalid'
+  | 'idempotency-replay-forbidden'
   | 'idempotency-request-in-progress'
   | 'idempotency-response-unavailable'
   | 'idempotency-scope-unresolved'

@@ -171,12 +171,12 @@ export class Execution<Tx> {
     }
     const record = await this.session.read();
     if (record?.state === 'completed' && record.token === this.claim.token) return this.recorded();
-    return { kind: 'lost', decision: decide(record, this.attempt.fingerprint) };
+    return { kind: 'lost', decision: decide(record, this.attempt) };
   }
 
   /** There was nothing to release: whoever holds the operation now has the answer, not the work that failed here. */
   private async foundTaken(): Promise<Fate> {
-    const decision = decide(await this.session.read(), this.attempt.fingerprint);
+    const decision = decide(await this.session.read(), this.attempt);
     return decision.kind === 'claimable' ? { kind: 'released' } : { kind: 'lost', decision };
   }
 

@@ -1,8 +1,9 @@
 import type { Attempt } from './attempt.js';
 import type { Claim } from './claim.js';
 import { decide, type Decision } from './decision.js';
-import { shuttingDown, storeUnavailable } from './errors.js';
+import { IdempotencyError, shuttingDown, storeUnavailable } from './errors.js';
 import { Execution } from './execution.js';
+import { NO_PATIENCE, type Patience, pauseMs, Pauses } from './patience.js';
 import type { LeaseKeeper, Report, Session, Store } from './ports.js';
 
 /** How often an attempt tries to claim an operation whose record keeps changing under it. */
@@ -15,6 +16,7 @@ export type Arrival<Tx> =
 export class Executor<Tx> {
   private underWay = 0;
   private isClosing = false;
+  private readonly pauses = new Pauses();
   private readonly waiting: (() => void)[] = [];
 
   constructor(
@@ -26,16 +28,20 @@ export class Executor<Tx> {
   /**
    * Claims the operation, or says what stands in the way.
    *
+   * An attempt with patience comes back for as long as the operation is in progress. It holds nothing of the store
+   * meanwhile, and gives up when the executor closes.
+   *
    * @throws {IdempotencyError} `idempotency-store-unavailable` when the store does not answer;
    *   `idempotency-shutting-down` after {@link close}.
    */
-  async arrive(attempt: Attempt): Promise<Arrival<Tx>> {
+  async arrive(attempt: Attempt, patience: Patience = NO_PATIENCE): Promise<Arrival<Tx>> {
     if (this.isClosing) throw shuttingDown();
     this.underWay++;
     let arrival: Arrival<Tx> | undefined;
     try {
-      return (arrival = await this.decideOn(attempt));
+      return (arrival = await this.outlast(attempt, patience));
     } catch (error) {
+      if (error instanceof IdempotencyError) throw error;
       this.report('The store did not answer; an attempt was refused.', error);
       throw storeUnavailable(error);
     } finally {
@@ -43,18 +49,37 @@ export class Executor<Tx> {
     }
   }
 
-  private async decideOn(attempt: Attempt): Promise<Arrival<Tx>> {
+  private async outlast(attempt: Attempt, { patienceMs, signal }: Patience): Promise<Arrival<Tx>> {
+    let arrival = await this.decideOn(attempt, 'claim');
+    if (patienceMs === 0 || arrival.kind !== 'in_progress') return arrival;
+    const endsAt = performance.now() + patienceMs;
+    for (let looks = 0; arrival.kind === 'in_progress'; looks++) {
+      const leftMs = endsAt - performance.now();
+      if (leftMs <= 0) break;
+      await this.pauses.for(Math.min(pauseMs(looks), leftMs), signal);
+      if (this.isClosing) throw shuttingDown();
+      if (signal?.aborted) break;
+      arrival = await this.decideOn(attempt, 'look');
+    }
+    return arrival;
+  }
+
+  /** Claims at once, or looks first and claims what it finds free: a look takes no lock and writes nothing. */
+  private async decideOn(attempt: Attempt, first: 'claim' | 'look'): Promise<Arrival<Tx>> {
     const session = await this.store.open(attempt);
+    let { fingerprint } = attempt;
     let isClaimed = false;
     try {
-      for (let tries = 0; tries < MAX_CLAIMS; tries++) {
-        const claim = await session.claim();
-        if (claim !== null) {
+      for (let tries = first === 'claim' ? 1 : 0; tries <= MAX_CLAIMS; tries++) {
+        const claim = tries === 0 ? 'held' : await session.claim(fingerprint);
+        if (typeof claim === 'object') {
           isClaimed = true;
           return { kind: 'claimed', execution: this.start(session, attempt, claim) };
         }
-        const decision = decide(await session.read(), attempt.fingerprint);
+        const decision = decide(await session.read(), attempt);
         if (decision.kind !== 'claimable') return decision;
+        if (claim === 'busy') break;
+        ({ fingerprint } = decision);
       }
       return { kind: 'in_progress', leaseLeftMs: 0 };
     } finally {
@@ -66,9 +91,25 @@ export class Executor<Tx> {
     return new Execution(session, attempt, claim, this.leases, this.report, () => this.leave());
   }
 
+  /**
+   * Runs what is no attempt, such as work without a key, as one of those that {@link idle} waits for.
+   *
+   * @throws {IdempotencyError} `idempotency-shutting-down` after {@link close}.
+   */
+  async accompany<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.isClosing) throw shuttingDown();
+    this.underWay++;
+    try {
+      return await work();
+    } finally {
+      this.leave();
+    }
+  }
+
   /** Takes no new attempts from now on. */
   close(): void {
     this.isClosing = true;
+    this.pauses.endAll();
   }
 
   /** Resolves once no attempt is under way. */

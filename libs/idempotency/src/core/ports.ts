@@ -16,8 +16,13 @@ export interface Store<Tx> {
 
 /** One attempt's conversation with the store. Every rejection means that the store's answer is not known. */
 export interface Session<Tx> {
-  /** Tries to take the operation; null when its record is held, or busy for the moment. */
-  claim(): Promise<Claim | null>;
+  /**
+   * Tries to take the operation for what was asked.
+   *
+   * - `held`: its record stands in the way, or is just being changed: what it says decides
+   * - `busy`: somebody is at work on it whose record cannot be seen yet
+   */
+  claim(fingerprint: Uint8Array): Promise<Claim | 'held' | 'busy'>;
   /** The operation's record as committed now; null when there is none. */
   read(): Promise<OperationRecord | null>;
   /** Opens a transaction for the work of this claim. */

@@ -17,6 +17,8 @@ export interface Recording {
   /** The body's bytes before any content coding; null when there was none or it was omitted. */
   readonly body: Uint8Array | null;
   readonly omitted: Omission | null;
+  /** Names the key that the body is encrypted under; absent where it is kept as it was sent. */
+  readonly keyId?: string;
   /** Where the result lives, such as the answer's `Location`; null when nothing names it. */
   readonly resource: string | null;
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { judge, type WorkOutcome } from './judge.js';
+import { workBroken } from '../core/errors.js';
+import { type ErrorRule, judge, type WorkOutcome } from './judge.js';
 
 const returned = (status: number): WorkOutcome => ({ kind: 'returned', status });
-const threw: WorkOutcome = { kind: 'threw', hasEntered: true, isConflict: false };
+const REFUSED = new Error('refused');
+const threw: WorkOutcome = { kind: 'threw', error: REFUSED, hasEntered: true, isConflict: false };
 
 describe('judge', () => {
   it.each<[situation: string, outcome: WorkOutcome, status: number, verdict: string]>([
@@ -32,5 +34,25 @@ describe('judge', () => {
     ['threw 422 before entry', { ...threw, hasEntered: false }, 422, 'release'],
   ])('%s: %4$s', (_, outcome, status, verdict) => {
     expect(judge(outcome, status)).toBe(verdict);
+  });
+
+  it.each<[situation: string, rule: ErrorRule, outcome: WorkOutcome, status: number, verdict: string]>([
+    ['a failure that the endpoint keeps', () => 'record', threw, 500, 'refuse'],
+    ['a refusal that the endpoint lets go', () => 'release', threw, 402, 'release'],
+    ['a refusal the rule says nothing of', () => undefined, threw, 402, 'refuse'],
+    ['a failure the rule says nothing of', () => undefined, threw, 500, 'release'],
+    ['an answer below 400 that the endpoint keeps', () => 'record', threw, 200, 'refuse'],
+    ['a deadlock', () => 'record', { ...threw, isConflict: true }, 503, 'release'],
+    ['an error before entry', () => 'record', { ...threw, hasEntered: false }, 400, 'release'],
+    ['an error of the library', () => 'record', { ...threw, error: workBroken('broken') }, 500, 'release'],
+    ['a success', () => 'release', returned(201), 201, 'commit'],
+  ])('follows the rule of an endpoint: %s', (_, rule, outcome, status, verdict) => {
+    expect(judge(outcome, status, rule)).toBe(verdict);
+  });
+
+  it('shows the rule the error as it was thrown, and the status as sent', () => {
+    const seen: unknown[] = [];
+    judge(threw, 418, (...given) => void seen.push(...given));
+    expect(seen).toEqual([REFUSED, 418]);
   });
 });

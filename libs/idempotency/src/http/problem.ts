@@ -23,12 +23,17 @@ export interface ProblemOptions {
   readonly typeBase: string;
   /** The page that a refusal for a missing key links to. */
   readonly docsUrl?: string | undefined;
+  /** The status of `idempotency-key-reused`; {@link DEFAULT_MISMATCH_STATUS} by default. */
+  readonly mismatchStatus?: number;
 }
 
 /** The Content-Type of a problem (RFC 9457, section 3). */
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 export const DEFAULT_PROBLEM_TYPE_BASE = 'urn:problem-type:';
+
+/** Of a key that was used for another request before. */
+export const DEFAULT_MISMATCH_STATUS = 422;
 
 /** The longest wait ever asked of a client, in seconds. */
 const MAX_RETRY_AFTER = 60;
@@ -37,19 +42,25 @@ const KINDS: Record<IdempotencyErrorCode, readonly [status: number, title: strin
   'idempotency-key-missing': [400, 'Idempotency key missing', false],
   'idempotency-key-invalid': [400, 'Idempotency key invalid', false],
   'idempotency-payload-invalid': [400, 'Payload invalid', false],
+  'idempotency-replay-forbidden': [403, 'Replay forbidden', false],
   'idempotency-request-in-progress': [409, 'Request in progress', true],
   'idempotency-response-unavailable': [409, 'Response unavailable', false],
   'idempotency-payload-unsupported': [415, 'Payload unsupported', false],
-  'idempotency-key-reused': [422, 'Idempotency key reused', false],
+  'idempotency-key-reused': [DEFAULT_MISMATCH_STATUS, 'Idempotency key reused', false],
   'idempotency-scope-unresolved': [500, 'Tenant unresolved', false],
   'idempotency-work-broken': [500, 'Work not committed', true],
   'idempotency-store-unavailable': [503, 'Idempotency store unavailable', true],
   'idempotency-shutting-down': [503, 'Shutting down', true],
 };
 
+/** The code of every problem there is. */
+export const PROBLEM_CODES = Object.keys(KINDS) as IdempotencyErrorCode[];
+
 /** The problem an error is answered with. `instance` is the request's path. */
-export function problemOf(error: IdempotencyError, { typeBase }: ProblemOptions, instance?: string): Problem {
-  const [status, title, retryable] = KINDS[error.code];
+export function problemOf(error: IdempotencyError, options: ProblemOptions, instance?: string): Problem {
+  const [usualStatus, title, retryable] = KINDS[error.code];
+  const { typeBase, mismatchStatus = usualStatus } = options;
+  const status = error.code === 'idempotency-key-reused' ? mismatchStatus : usualStatus;
   return {
     type: `${typeBase}${error.code}`,
     title,

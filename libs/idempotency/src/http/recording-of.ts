@@ -1,4 +1,6 @@
+import type { Operation } from '../core/operation.js';
 import type { Omission, Recording } from '../core/recording.js';
+import type { BodyProtection } from './body-protection.js';
 import { decodedContent } from './content-decoding.js';
 import { recordedHeaders } from './replayable-headers.js';
 import type { WireAnswer } from './wire/wire-answer.js';
@@ -8,22 +10,55 @@ const OMISSIONS = { oversized: 'too_large', client_left: 'client_left', unseen: 
   Omission
 >;
 
+/** What an endpoint keeps of its answers. */
+export interface Keeping {
+  /** Headers besides the usual ones. */
+  readonly replayHeaders: readonly string[];
+  /** The longest body that is kept. */
+  readonly limitBytes: number;
+  /** Whether bodies are left out on purpose. */
+  readonly isStatusOnly: boolean;
+  /** What bodies are encrypted with. */
+  readonly protection: BodyProtection | undefined;
+}
+
 /**
  * What is kept of an answer for its retries: its status, the headers that speak of its content, and its bytes before
- * any content coding.
+ * any content coding, encrypted where the endpoint asks for it.
+ *
+ * Rejects when a body that is to be encrypted cannot be.
  */
 export async function recordingOf(
   answer: Exclude<WireAnswer, { kind: 'broken' }>,
   status: number,
-  replayHeaders: readonly string[],
-  limitBytes: number,
+  { replayHeaders, limitBytes, isStatusOnly, protection }: Keeping,
+  operation: Operation,
 ): Promise<Recording> {
   if (answer.kind === 'unseen') return { status, headers: [], body: null, omitted: OMISSIONS.unseen, resource: null };
   const resource = answer.headers.find(([name]) => name.toLowerCase() === 'location')?.[1] ?? null;
   const headers = recordedHeaders(answer.headers, replayHeaders);
+  if (isStatusOnly) return { status, headers, body: null, omitted: null, resource };
   if (answer.kind !== 'whole') {
     return { status, headers, body: null, omitted: OMISSIONS[answer.kind], resource };
   }
   const content = await decodedContent(answer.headers, answer.body, limitBytes);
-  return { status, headers: [...headers, ...content.headers], body: content.body, omitted: null, resource };
+  const recording = { status, headers: [...headers, ...content.headers], omitted: null, resource };
+  if (content.body === null || protection === undefined) return { ...recording, body: content.body };
+  const { keyId, sealed } = await protection.seal(content.body, operation);
+  return { ...recording, body: sealed, keyId };
+}
+
+/**
+ * The body of a recording as it was sent.
+ *
+ * Rejects where it is encrypted and cannot be opened.
+ */
+export async function bodyOf(
+  { body, keyId }: Recording,
+  { protection }: Keeping,
+  operation: Operation,
+): Promise<Uint8Array | null> {
+  if (body === null || keyId === undefined) return body;
+  if (!protection) throw new Error('A recording is encrypted, and its endpoint has no `protect` to open it with.');
+  return protection.open({ keyId, sealed: body }, operation);
 }

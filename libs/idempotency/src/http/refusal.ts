@@ -1,11 +1,9 @@
 import type { Decision } from '../core/decision.js';
 import { IdempotencyError, storeUnavailable } from '../core/errors.js';
 
-/** What an attempt is refused with that did not get the claim; null where the recording can be replayed. */
-export function refusalOf(decision: Decision): IdempotencyError | null {
+/** What an attempt is refused with that can neither run nor be given a recording. */
+export function refusalOf(decision: Exclude<Decision, { kind: 'replay' }>): IdempotencyError {
   switch (decision.kind) {
-    case 'replay':
-      return decision.recording.omitted === null ? null : responseUnavailable(decision.recording.resource);
     case 'mismatch':
       return new IdempotencyError(
         'idempotency-key-reused',
@@ -17,6 +15,8 @@ export function refusalOf(decision: Decision): IdempotencyError | null {
         'A request with this key is still being processed. Try again later with the same key.',
         { retryAfterMs: decision.leaseLeftMs },
       );
+    case 'incomparable':
+      return storeUnavailable(new Error('The record was written by a newer version of the library.'));
     case 'claimable':
       return storeUnavailable();
   }
@@ -29,10 +29,18 @@ export function keyMissing(header: string): IdempotencyError {
   );
 }
 
-function responseUnavailable(resource: string | null): IdempotencyError {
+export function replayForbidden(): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-replay-forbidden',
+    'The request was processed before, and this caller may not be given its response.',
+  );
+}
+
+/** There is a recording, but not of its body. */
+export function responseUnavailable(resource: string | null, cause?: unknown): IdempotencyError {
   return new IdempotencyError(
     'idempotency-response-unavailable',
     'The request was processed, but its response was not kept. It will not be processed again.',
-    resource === null ? {} : { resource },
+    { ...(resource !== null && { resource }), ...(cause !== undefined && { cause }) },
   );
 }

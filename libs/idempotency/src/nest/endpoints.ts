@@ -1,7 +1,8 @@
 import { type Type } from '@nestjs/common';
 
 import type { IdempotentMark } from './idempotent.decorator.js';
-import { type EndpointSettings, endpointSettings, type IdempotencyModuleOptions } from './options.js';
+import type { IdempotencyModuleOptions } from './options.js';
+import { type EndpointSettings, endpointSettings } from './settings.js';
 import { declaredHeaders, type Handler, routeVariant, writesOwnResponse } from './route-metadata.js';
 
 /** Everything that is fixed about one idempotent route. */

@@ -7,6 +7,7 @@ import { keyFromHeaders } from '../http/key-header.js';
 import { requestFingerprint } from '../http/payload.js';
 import { keyMissing } from '../http/refusal.js';
 import type { Endpoint } from './endpoints.js';
+import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { IdempotencyModuleOptions } from './options.js';
 
@@ -21,7 +22,7 @@ export class HttpAttempts {
   ) {}
 
   /** The attempt; null for a request without a key where none is required. */
-  async attemptOf(context: ExecutionContext, exchange: HttpExchange, endpoint: Endpoint): Promise<Attempt | null> {
+  async attemptOf({ context, exchange, endpoint }: HttpCall): Promise<Attempt | null> {
     const key = this.keyOf(context, exchange, endpoint);
     if (key === undefined) {
       if (endpoint.isRequired) throw keyMissing(this.header);
@@ -33,8 +34,8 @@ export class HttpAttempts {
       endpoint: endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`,
       key,
     };
-    const { leaseMs, retentionMs } = endpoint;
-    return { operation, fingerprint: requestFingerprint(exchange.content), leaseMs, retentionMs };
+    const { strategy, leaseMs, retentionMs } = endpoint;
+    return { operation, fingerprint: requestFingerprint(exchange.content), strategy, leaseMs, retentionMs };
   }
 
   private keyOf(context: ExecutionContext, { request }: HttpExchange, endpoint: Endpoint): string | undefined {

@@ -18,6 +18,12 @@ export interface HttpExchange {
   status(): number;
   /** Headers that the platform keeps above the raw response until it answers. */
   pendingHeaders(): OutgoingHttpHeaders;
+  /** The headers the answer would have now. */
+  headers(): OutgoingHttpHeaders;
+  /** The Content-Type of a returned text. */
+  readonly textType: string;
+  /** Remembers status and headers; the returned function brings them back. */
+  checkpoint(): () => void;
   /** Prepares the answer for a problem that one of the application's filters is about to give, or something else. */
   announce(problem: Problem, headers: readonly RecordedHeader[]): void;
   /** Takes back what was announced: the handler is run again. */
@@ -51,18 +57,29 @@ type ExpressResponse = ServerResponse & { json: (body: unknown) => unknown };
 function expressExchange(request: ExpressRequest, response: ExpressResponse): HttpExchange {
   const pattern = `${request.baseUrl}${request.route.path}`;
   let withdraw = nothingToWithdraw;
+  const access: HeaderAccess = {
+    get: (name) => response.getHeader(name),
+    set: (name, value) => response.setHeader(name, value),
+    remove: (name) => response.removeHeader(name),
+  };
   return {
     request,
     response,
     content: contentOf(request, pattern, request, expressBody(request)),
     status: () => response.statusCode,
     pendingHeaders: () => ({}),
+    headers: () => response.getHeaders(),
+    textType: 'text/html; charset=utf-8',
+    checkpoint: () => {
+      const status = response.statusCode;
+      const restore = rememberHeaders(() => response.getHeaders(), access);
+      return () => {
+        response.statusCode = status;
+        restore();
+      };
+    },
     announce: (problem, headers) => {
-      withdraw = setHeaders(headers, {
-        get: (name) => response.getHeader(name),
-        set: (name, value) => response.setHeader(name, value),
-        remove: (name) => response.removeHeader(name),
-      });
+      withdraw = setHeaders(headers, access);
       const { json } = response;
       response.json = (body) => {
         if (body === problem) response.setHeader('Content-Type', PROBLEM_TYPE);
@@ -94,7 +111,7 @@ interface FastifyRequest {
 
 interface FastifyReply {
   readonly raw: ServerResponse;
-  readonly statusCode: number;
+  statusCode: number;
   getHeaders(): OutgoingHttpHeaders;
   getHeader(name: string): HeaderValue | undefined;
   header(name: string, value: HeaderValue): unknown;
@@ -105,18 +122,29 @@ interface FastifyReply {
 
 function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExchange {
   let withdraw = nothingToWithdraw;
+  const access: HeaderAccess = {
+    get: (name) => reply.getHeader(name),
+    set: (name, value) => reply.header(name, value),
+    remove: (name) => reply.removeHeader(name),
+  };
   return {
     request: request.raw,
     response: reply.raw,
     content: contentOf(request.raw, request.routeOptions.url ?? '', request, request.body),
     status: () => reply.statusCode,
     pendingHeaders: () => reply.getHeaders(),
+    headers: () => reply.getHeaders(),
+    textType: 'text/plain; charset=utf-8',
+    checkpoint: () => {
+      const status = reply.statusCode;
+      const restore = rememberHeaders(() => reply.getHeaders(), access);
+      return () => {
+        reply.statusCode = status;
+        restore();
+      };
+    },
     announce: (problem, headers) => {
-      withdraw = setHeaders(headers, {
-        get: (name) => reply.getHeader(name),
-        set: (name, value) => reply.header(name, value),
-        remove: (name) => reply.removeHeader(name),
-      });
+      withdraw = setHeaders(headers, access);
       const { send } = reply;
       reply.send = (payload) => {
         if (payload === problem) reply.header('Content-Type', PROBLEM_TYPE);
@@ -152,6 +180,17 @@ function setHeaders(headers: readonly RecordedHeader[], access: HeaderAccess): (
       if (value === undefined) access.remove(name);
       else access.set(name, value);
     }
+  };
+}
+
+/** Remembers all headers; the returned function brings them back, and removes what came since. */
+function rememberHeaders(all: () => OutgoingHttpHeaders, access: HeaderAccess): () => void {
+  const before = Object.entries(all()).map(
+    ([name, value]) => [name, Array.isArray(value) ? [...value] : value] as const,
+  );
+  return () => {
+    for (const name of Object.keys(all())) access.remove(name);
+    for (const [name, value] of before) if (value !== undefined) access.set(name, value);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 
 import type { CallHandler } from '@nestjs/common';
 import { EMPTY, lastValueFrom, type Observable, of } from 'rxjs';
@@ -7,18 +8,22 @@ import type { EntityManager } from 'typeorm';
 import { IdempotencyError, storeUnavailable, workBroken } from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
 import type { Operation } from '../core/operation.js';
+import { pauseMs } from '../core/patience.js';
 import type { Report } from '../core/ports.js';
-import { holdResponse } from '../http/wire/held-response.js';
+import type { RecordedHeader } from '../core/recording.js';
 import { judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
 import { refusalOf } from '../http/refusal.js';
-import { replayOf } from '../http/wire/replay.js';
-import type { Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire/wire-answer.js';
+import { answerWith } from '../http/returned-value.js';
+import { holdResponse } from '../http/wire/held-response.js';
+import type { BreakOff, Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire/wire-answer.js';
 import { isConflict } from '../storage/postgres-errors.js';
 import { type AttemptContext, currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import type { Endpoint } from './endpoints.js';
+import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Problems } from './problems.js';
+import type { Replays } from './replays.js';
 
 const NOTHING = Symbol('nothing');
 
@@ -32,6 +37,9 @@ export class HttpRun implements AttemptContext, HoldOptions {
   readonly writesOwnResponse: boolean;
   readonly declaredHeaders: readonly string[];
   readonly extraHeaders: OutgoingHttpHeaders;
+  readonly limitBytes: number;
+  private readonly endpoint: Endpoint;
+  private readonly exchange: HttpExchange;
   private held: Held | null = null;
   private isRunning = false;
   private hasEntered = false;
@@ -39,21 +47,26 @@ export class HttpRun implements AttemptContext, HoldOptions {
   /** The answer is known and being settled: what the handler still does changes nothing any more. */
   private isAnswered = false;
   private outcome: WorkOutcome | null = null;
-  /** The status Nest gave the answer before the handler ran. */
+  /** What Nest gave the answer before the handler ran. */
   private readonly initialStatus: number;
+  private readonly initialHeaders: OutgoingHttpHeaders | null;
 
   constructor(
     private readonly execution: Execution<EntityManager>,
-    private readonly exchange: HttpExchange,
-    private readonly endpoint: Endpoint,
-    readonly limitBytes: number,
+    private readonly call: HttpCall,
     private readonly problems: Problems,
+    private readonly replays: Replays,
     private readonly report: Report,
   ) {
+    const { endpoint, exchange } = call;
+    this.endpoint = endpoint;
+    this.exchange = exchange;
     this.writesOwnResponse = endpoint.writesOwnResponse;
     this.declaredHeaders = endpoint.declaredHeaders;
+    this.limitBytes = endpoint.keeping.limitBytes;
     this.extraHeaders = exchange.pendingHeaders();
     this.initialStatus = exchange.status();
+    this.initialHeaders = endpoint.lateAnswer === 'value' ? exchange.headers() : null;
   }
 
   get operation(): Operation {
@@ -85,8 +98,27 @@ export class HttpRun implements AttemptContext, HoldOptions {
     this.hasEntered = true;
   }
 
-  /** Runs everything inside our interceptor in a transaction; its last value is the result. */
+  /**
+   * Runs everything inside our interceptor in a transaction; its last value is the result.
+   *
+   * Work that had to give way to other transactions is run again, as often as the endpoint allows.
+   */
   async run(next: CallHandler): Promise<Observable<unknown>> {
+    const { conflictRetries } = this.endpoint;
+    const restore = conflictRetries > 0 ? this.exchange.checkpoint() : null;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.runOnce(next);
+      } catch (error) {
+        if (tries === conflictRetries || !isConflict(error) || !this.canRunAgain) throw this.thrown(error);
+        await setTimeout(pauseMs(tries));
+        if (!this.canRunAgain) throw this.thrown(error);
+        restore?.();
+      }
+    }
+  }
+
+  private async runOnce(next: CallHandler): Promise<Observable<unknown>> {
     this.isRunning = true;
     this.outcome = null;
     try {
@@ -95,11 +127,11 @@ export class HttpRun implements AttemptContext, HoldOptions {
       this.hold().handlerStarted();
       this.manager = await this.execution.begin();
       const value: unknown = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
-      await this.returned();
+      await this.returned(value);
       return value === NOTHING ? EMPTY : of(value);
     } catch (error) {
       await this.threw(error);
-      throw this.thrown(error);
+      throw error;
     } finally {
       this.isRunning = false;
     }
@@ -112,19 +144,27 @@ export class HttpRun implements AttemptContext, HoldOptions {
     return this.held;
   }
 
-  private async returned(): Promise<void> {
+  private async returned(value: unknown): Promise<void> {
     if (!this.isOver) await this.execution.seal();
     this.outcome = { kind: 'returned', status: this.exchange.status() };
     this.held!.handlerReturned();
-    if (this.isForeign) await this.settle({ kind: 'unseen' });
+    if (this.isForeign) await this.settle(this.lateAnswer(value));
   }
 
   private async threw(error: unknown): Promise<void> {
-    this.outcome = { kind: 'threw', hasEntered: this.hasEntered, isConflict: isConflict(error) };
+    this.outcome = { kind: 'threw', error, hasEntered: this.hasEntered, isConflict: isConflict(error) };
     if (!this.held) await this.execution.settle({ kind: 'release' });
     if (!this.isOver) await this.execution.rollback();
     this.held?.handlerThrew(error);
     if (this.isForeign) await this.settle({ kind: 'unseen' });
+  }
+
+  /** What is recorded of work that returned when somebody else had answered already. */
+  private lateAnswer(value: unknown): WireAnswer {
+    if (this.initialHeaders === null) return { kind: 'unseen' };
+    const headers = headerLines(this.initialHeaders);
+    const returned = value === NOTHING ? undefined : value;
+    return answerWith(returned, { textType: this.exchange.textType, status: this.initialStatus, headers });
   }
 
   /** The error the application's filters get to see. */
@@ -154,10 +194,16 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   private async settle(answer: WireAnswer): Promise<void> {
-    const fate = await this.execution.settle(await this.verdictOn(answer));
+    let settled = answer;
+    const verdict = await this.verdictOn(answer).catch((error: unknown): Verdict => {
+      this.report('An answer could not be recorded as its endpoint asks; the work is undone.', error);
+      settled = { kind: 'broken', reason: 'unrecordable' };
+      return { kind: 'release' };
+    });
+    const fate = await this.execution.settle(verdict);
     if (this.isForeign) return;
     try {
-      this.tell(answer, fate);
+      await this.tell(settled, fate);
     } catch (error) {
       // Whatever stands beneath the response could not write it; nobody is left to be told but the client's socket.
       this.report('An answer could not be written; its connection is closed.', error);
@@ -167,11 +213,11 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
     if (answer.kind === 'broken') return { kind: 'release' };
+    const { errors, keeping } = this.endpoint;
     const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
-    const kind = judge(this.outcome ?? { kind: 'returned', status }, status);
+    const kind = judge(this.outcome ?? { kind: 'returned', status }, status, errors);
     if (kind === 'release') return { kind };
-    const { replayHeaders } = this.endpoint;
-    return { kind, recording: await recordingOf(answer, status, replayHeaders, this.limitBytes) };
+    return { kind, recording: await recordingOf(answer, status, keeping, this.operation) };
   }
 
   /** Whether a route that writes its own response has done so, in its own time: then its status is what it chose. */
@@ -180,20 +226,19 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   /** Answers the client by what has become of the work, and never before that. */
-  private tell(answer: WireAnswer, fate: Fate): void {
+  private async tell(answer: WireAnswer, fate: Fate): Promise<void> {
     const held = this.held!;
     switch (fate.kind) {
       case 'recorded':
         return held.release();
       case 'released':
-        return answer.kind === 'broken' ? held.discard(this.problem(brokenOff())) : held.release();
+        return answer.kind === 'broken' ? held.discard(this.problem(brokenOff(answer.reason))) : held.release();
       case 'failed':
         return held.discard(this.problem(failed(fate.cause)));
       case 'lost': {
-        const refusal = refusalOf(fate.decision);
-        if (refusal) return held.discard(this.problem(refusal));
-        if (fate.decision.kind === 'replay') return held.discard(replayOf(fate.decision.recording));
-        return undefined;
+        const { decision } = fate;
+        if (decision.kind !== 'replay') return held.discard(this.problem(refusalOf(decision)));
+        return held.discard(await this.replays.lateAnswerOf(decision.recording, this.operation, this.call));
       }
       case 'unknown':
         return held.discard(this.problem(storeUnavailable(fate.cause)));
@@ -211,6 +256,17 @@ function failed(cause: unknown): IdempotencyError {
   return workBroken('The work could not be committed; everything it wrote was undone.', cause);
 }
 
-function brokenOff(): IdempotencyError {
-  return workBroken('The answer broke off before it was complete; everything the work wrote was undone.');
+function brokenOff(reason: BreakOff): IdempotencyError {
+  return workBroken(
+    reason === 'unrecordable'
+      ? 'The answer could not be recorded; everything the work wrote was undone.'
+      : 'The answer broke off before it was complete; everything the work wrote was undone.',
+  );
+}
+
+/** One line a value, as headers are recorded. */
+function headerLines(headers: OutgoingHttpHeaders): RecordedHeader[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((line): RecordedHeader => [name, String(line)]),
+  );
 }

@@ -6,18 +6,21 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { IdempotencyError, workBroken } from '../core/errors.js';
 import type { Executor } from '../core/executor.js';
 import type { Report } from '../core/ports.js';
+import { NO_PATIENCE, type Patience } from '../core/patience.js';
 import { refusalOf } from '../http/refusal.js';
-import { replay, replayOf } from '../http/wire/replay.js';
-import type { Recording } from '../core/recording.js';
+import { replay } from '../http/wire/replay.js';
+import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import { currentAttempt } from './attempt-context.js';
 import { type Endpoint, Endpoints } from './endpoints.js';
+import type { HttpCall } from './http-call.js';
 import { HttpAttempts } from './http-attempts.js';
 import { type HttpExchange, httpExchange } from './http-exchange.js';
 import { HttpRun } from './http-run.js';
 import { idempotentMark } from './idempotent.decorator.js';
-import type { ModuleSettings } from './options.js';
 import { Problems } from './problems.js';
+import { Replays } from './replays.js';
 import { type Handler, platformOf } from './route-metadata.js';
+import type { ModuleSettings } from './settings.js';
 import { runUnprotected } from './unprotected-run.js';
 import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HTTP_ATTEMPTS, REPORT, SETTINGS } from './tokens.js';
 
@@ -30,17 +33,19 @@ const RUN = Symbol('nestjs-idempotency.run');
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   private readonly problems: Problems;
+  private readonly replays: Replays;
 
   constructor(
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
     @Inject(ENDPOINTS) private readonly endpoints: Endpoints,
     @Inject(HTTP_ATTEMPTS) private readonly attempts: HttpAttempts,
-    @Inject(SETTINGS) private readonly settings: ModuleSettings,
+    @Inject(SETTINGS) settings: ModuleSettings,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
     @Inject(REPORT) private readonly report: Report,
     private readonly adapterHost: HttpAdapterHost,
   ) {
     this.problems = new Problems(settings.problems);
+    this.replays = new Replays(this.problems, report);
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
@@ -50,46 +55,56 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (!mark) return next.handle();
     const exchange = httpExchange(platformOf(this.adapterHost.httpAdapter), context);
     if (SAFE_METHODS.has(exchange.content.method)) return next.handle();
-    const endpoint = this.endpoints.of(context.getClass(), handler, mark);
-    return this.arrive(context, exchange, endpoint, next).catch((error: unknown) => {
+    const call = { context, exchange, endpoint: this.endpoints.of(context.getClass(), handler, mark) };
+    return this.arrive(call, next).catch((error: unknown) => {
       throw error instanceof IdempotencyError ? this.problems.exception(error, exchange) : error;
     });
   }
 
-  private async arrive(
-    context: ExecutionContext,
-    exchange: HttpExchange,
-    endpoint: Endpoint,
-    next: CallHandler,
-  ): Promise<Observable<unknown>> {
+  private async arrive(call: HttpCall, next: CallHandler): Promise<Observable<unknown>> {
+    const { exchange, endpoint } = call;
     const request = exchange.request as HttpExchange['request'] & { [RUN]?: HttpRun };
     const earlier = request[RUN];
     if (earlier && earlier === currentAttempt()) return next.handle();
     if (earlier?.canRunAgain) return earlier.run(next);
 
-    const attempt = await this.attempts.attemptOf(context, exchange, endpoint);
-    if (attempt === null) return runUnprotected(this.dataSource, next, this.report);
-    const arrival = await this.executor.arrive(attempt);
-    if (arrival.kind === 'claimed') {
-      if (exchange.response.headersSent) {
-        await arrival.execution.settle({ kind: 'release' });
-        throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
-      }
-      const { recordingLimitBytes } = this.settings;
-      const run = new HttpRun(arrival.execution, exchange, endpoint, recordingLimitBytes, this.problems, this.report);
-      request[RUN] = run;
-      return run.run(next);
+    const attempt = await this.attempts.attemptOf(call);
+    if (attempt === null) {
+      return this.executor.accompany(() => runUnprotected(this.dataSource, next, this.report));
     }
-    const refusal = refusalOf(arrival);
-    if (refusal) throw refusal;
-    if (arrival.kind === 'replay') await this.replay(arrival.recording, exchange, endpoint);
-    // Outer interceptors see a normal end; whatever Nest does with it finds the response sealed.
-    return of(undefined);
+    const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint));
+    switch (arrival.kind) {
+      case 'claimed': {
+        const { execution } = arrival;
+        if (exchange.response.headersSent) {
+          await execution.settle({ kind: 'release' });
+          throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
+        }
+        return (request[RUN] = new HttpRun(execution, call, this.problems, this.replays, this.report)).run(next);
+      }
+      case 'replay':
+        await this.replay(await this.replays.answerOf(arrival.recording, attempt.operation, call), call);
+        // Outer interceptors see a normal end; whatever Nest does with it finds the response sealed.
+        return of(undefined);
+      default:
+        throw refusalOf(arrival);
+    }
   }
 
-  private async replay(recording: Recording, exchange: HttpExchange, { declaredHeaders }: Endpoint): Promise<void> {
+  private async replay(answer: OwnAnswer, { exchange, endpoint }: HttpCall): Promise<void> {
+    // Whoever answered while we were waiting has answered for good.
+    if (exchange.response.headersSent) return;
     const extraHeaders = exchange.pendingHeaders();
     exchange.takeOver();
-    await replay(exchange.response, replayOf(recording), { extraHeaders, declaredHeaders });
+    await replay(exchange.response, answer, { extraHeaders, declaredHeaders: endpoint.declaredHeaders });
   }
+}
+
+/** How long a duplicate waits here, at most until its client leaves or somebody else answers it. */
+function patienceOf({ response }: HttpExchange, { patienceMs }: Endpoint): Patience {
+  if (patienceMs === 0) return NO_PATIENCE;
+  const answered = new AbortController();
+  if (response.closed) answered.abort();
+  else response.once('close', () => answered.abort());
+  return { patienceMs, signal: answered.signal };
 }

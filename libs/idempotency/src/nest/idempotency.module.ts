@@ -16,13 +16,9 @@ import { IdempotencyContext } from './idempotency-context.js';
 import { IdempotencyHealth } from './idempotency-health.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
-import {
-  type IdempotencyModuleAsyncOptions,
-  type IdempotencyModuleOptions,
-  moduleSettings,
-  type ModuleSettings,
-} from './options.js';
+import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { RouteCheck } from './route-check.js';
+import { moduleSettings, type ModuleSettings } from './settings.js';
 import {
   DATA_SOURCE,
   ENDPOINTS,

@@ -15,8 +15,8 @@ import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { Endpoints } from './endpoints.js';
-import type { ModuleSettings } from './options.js';
 import { RouteCheck } from './route-check.js';
+import type { ModuleSettings } from './settings.js';
 import { StrayWrites } from './stray-writes.js';
 import { DATA_SOURCE, ENDPOINTS, EXECUTOR, RENEWAL, RENEWER, SETTINGS } from './tokens.js';
 

@@ -1,12 +1,21 @@
 import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 
-import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-response.js';
-import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
-import { DEFAULT_PROBLEM_TYPE_BASE } from '../http/problem.js';
-import { refusedHeaders } from '../http/replayable-headers.js';
-import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
+import type { Isolation } from '../core/attempt.js';
+import type { Operation } from '../core/operation.js';
+import type { BodyProtection } from '../http/body-protection.js';
+import type { ErrorRule } from '../http/judge.js';
+import type { Duration } from './duration.js';
 
 type Awaitable<T> = T | Promise<T>;
+
+/** What a caller's right to a recording can be judged by. */
+export interface ReplayedRecord {
+  readonly operation: Operation;
+  /** The recorded status. */
+  readonly status: number;
+  /** Where the operation's result lives, such as the answer's `Location`; null when nothing names it. */
+  readonly resource: string | null;
+}
 
 /** Options that the module sets for all endpoints and `@Idempotent()` for one. */
 export interface EndpointOptions {
@@ -22,6 +31,45 @@ export interface EndpointOptions {
   readonly required?: boolean;
   /** Names of response headers to replay besides the usual ones. */
   readonly replayHeaders?: readonly string[];
+  /**
+   * How long a duplicate waits for the operation in progress before it is told to come back. It holds no connection
+   * meanwhile. Default: not at all.
+   */
+  readonly patience?: Duration;
+  /** The same in milliseconds. */
+  readonly patienceMs?: number;
+  /**
+   * How an operation is claimed. Default `lease`: by a committed row. `transaction`: by the work's own transaction,
+   * for handlers all of whose effects are writes through the shared manager.
+   */
+  readonly claim?: 'lease' | 'transaction';
+  /** The isolation of the work's transaction, where it is its own claim. Default `READ COMMITTED`. */
+  readonly isolation?: Isolation;
+  /**
+   * How often work is run again, at once and inside the same request, after the database made it give way to other
+   * transactions (a deadlock, a serialization failure). Default 0: the caller is asked to retry.
+   */
+  readonly conflictRetries?: number;
+  /**
+   * What becomes of a failure that the handler threw: recorded and replayed like any answer, or released so that a
+   * retry runs again. Given the error as thrown and the status as sent; undefined leaves it to the usual rule.
+   */
+  readonly errors?: ErrorRule;
+  /** What is kept of answers. Default `full`; `status-only` leaves out the body, such as where it holds a secret. */
+  readonly recording?: 'full' | 'status-only';
+  /** Encrypts recorded bodies at rest; see `aes256Gcm()`. Replayed bodies are decrypted. */
+  readonly protect?: BodyProtection;
+  /**
+   * What is recorded where somebody else, such as a timeout of the application's, had answered before the handler
+   * returned. Default `omit`: the status, without a body. `value`: the value that the handler returned, as it stands.
+   * Interceptors outside the library's do not see it: not for values from which they would remove something.
+   */
+  readonly lateAnswer?: 'omit' | 'value';
+  /**
+   * Whether this caller may be given this recording, for rights that are otherwise checked inside the handler. False
+   * is answered 403; an exception of its own passes as it is.
+   */
+  readonly authorizeReplay?: (context: ExecutionContext, record: ReplayedRecord) => Awaitable<boolean>;
 }
 
 export interface IdempotencyModuleOptions extends EndpointOptions {
@@ -40,6 +88,8 @@ export interface IdempotencyModuleOptions extends EndpointOptions {
   readonly recordingLimitBytes?: number;
   /** What the `type` of a problem begins with. Default `urn:problem-type:`. */
   readonly problemTypeBase?: string;
+  /** The status of `idempotency-key-reused`, a client error. Default 422. */
+  readonly mismatchStatus?: number;
   /** The page that tells callers about keys; linked where a key is missing. */
   readonly docsUrl?: string;
   /** How long an attempt waits for a free database connection before it is answered 503. Default `10s`. */
@@ -81,95 +131,4 @@ export interface IdempotentOptions extends EndpointOptions {
   readonly endpoint?: string;
   /** Where the key comes from instead of the header: undefined counts as missing, empty as invalid. */
   readonly key?: (context: ExecutionContext) => string | null | undefined;
-}
-
-/** One endpoint's settings, every value decided; durations in milliseconds. */
-export interface EndpointSettings {
-  readonly endpoint: string | undefined;
-  readonly key: IdempotentOptions['key'];
-  readonly leaseMs: number;
-  readonly retentionMs: number;
-  readonly isRequired: boolean;
-  readonly replayHeaders: readonly string[];
-}
-
-/** @throws {Error} naming the option, where one cannot be right. */
-export function endpointSettings(module: IdempotencyModuleOptions, own: IdempotentOptions = {}): EndpointSettings {
-  const leaseMs = ownOrModule('lease', own, module, '60s');
-  const retentionMs = ownOrModule('retention', own, module, '24h');
-  if (retentionMs < leaseMs) {
-    throw new Error(
-      `IdempotencyModule: the retention (${retentionMs} ms) is shorter than the lease (${leaseMs} ms). ` +
-        'It must exceed the longest time over which callers retry.',
-    );
-  }
-  const replayHeaders = [...(module.replayHeaders ?? []), ...(own.replayHeaders ?? [])];
-  const refused = refusedHeaders(replayHeaders);
-  if (refused.length > 0) {
-    throw new Error(`IdempotencyModule: these headers are never replayed: ${refused.join(', ')}.`);
-  }
-  return {
-    endpoint: own.endpoint,
-    key: own.key,
-    leaseMs,
-    retentionMs,
-    isRequired: own.required ?? module.required ?? true,
-    replayHeaders,
-  };
-}
-
-/** The module's settings that hold for every endpoint alike. */
-export interface ModuleSettings {
-  readonly header: string;
-  readonly recordingLimitBytes: number;
-  readonly problems: { readonly typeBase: string; readonly docsUrl: string | undefined };
-  readonly acquireTimeoutMs: number;
-  readonly statementTimeoutMs: number;
-  readonly renewForMs: number;
-  readonly shutdownTimeoutMs: number;
-  readonly noticesStrayWrites: boolean;
-}
-
-/** @throws {Error} naming the option, where one cannot be right. */
-export function moduleSettings(options: IdempotencyModuleOptions): ModuleSettings {
-  if (Boolean(options.tenant) === Boolean(options.singleTenant)) {
-    throw new Error(
-      'IdempotencyModule: say whose keys are whose. Either give `tenant: (context) => …`, which returns the ' +
-        'authenticated account, or `singleTenant: true` if all callers may share one key space.',
-    );
-  }
-  const recordingLimitBytes = options.recordingLimitBytes ?? DEFAULT_LIMIT_BYTES;
-  if (!(recordingLimitBytes >= LEAST_LIMIT_BYTES)) {
-    throw new Error(`IdempotencyModule: \`recordingLimitBytes\` must be at least ${LEAST_LIMIT_BYTES}.`);
-  }
-  const strayWrites = options.strayWrites ?? (process.env.NODE_ENV === 'production' ? 'ignore' : 'warn');
-  return {
-    header: options.header ?? DEFAULT_KEY_HEADER,
-    recordingLimitBytes,
-    problems: { typeBase: options.problemTypeBase ?? DEFAULT_PROBLEM_TYPE_BASE, docsUrl: options.docsUrl },
-    acquireTimeoutMs: given('acquireTimeout', options) ?? milliseconds('acquireTimeout', '10s'),
-    statementTimeoutMs: given('statementTimeout', options) ?? milliseconds('statementTimeout', '15s'),
-    renewForMs: given('renewFor', options) ?? milliseconds('renewFor', '15m'),
-    shutdownTimeoutMs: given('shutdownTimeout', options) ?? milliseconds('shutdownTimeout', '30s'),
-    noticesStrayWrites: strayWrites === 'warn',
-  };
-}
-
-function ownOrModule(
-  option: 'lease' | 'retention',
-  own: EndpointOptions,
-  module: EndpointOptions,
-  byDefault: Duration,
-): number {
-  return given(option, own) ?? given(option, module) ?? milliseconds(option, byDefault);
-}
-
-/** The option under either of its names, if it is given at all. */
-function given<Option extends string>(
-  option: Option,
-  options: { readonly [Name in Option]?: Duration } & { readonly [Name in `${Option}Ms`]?: number },
-): number | undefined {
-  const value = options[`${option}Ms` as const] ?? options[option];
-  const longestMs = option === 'retention' ? LONGEST_RETENTION_MS : undefined;
-  return value === undefined ? undefined : milliseconds(option, value as Duration | number, longestMs);
 }

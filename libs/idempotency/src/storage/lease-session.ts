@@ -37,8 +37,8 @@ export class LeaseSession implements Session<EntityManager> {
     return new LeaseSession(connection, dataSource, options, statements, attempt, report);
   }
 
-  async claim(): Promise<Claim | null> {
-    const { fingerprint, leaseMs, retentionMs } = this.attempt;
+  async claim(fingerprint: Uint8Array): Promise<Claim | 'held'> {
+    const { leaseMs, retentionMs } = this.attempt;
     const token = randomUUID();
     try {
       const { rows } = await this.connection.run<{ attempts: number }>(this.statements.claim, [
@@ -48,9 +48,9 @@ export class LeaseSession implements Session<EntityManager> {
         interval(leaseMs),
         interval(retentionMs),
       ]);
-      return rows[0] ? { token, attempts: rows[0].attempts } : null;
+      return rows[0] ? { token, attempts: rows[0].attempts, heldBy: 'row' } : 'held';
     } catch (error) {
-      if (sqlState(error) === LOCK_NOT_AVAILABLE || isConflict(error)) return null;
+      if (sqlState(error) === LOCK_NOT_AVAILABLE || isConflict(error)) return 'held';
       this.forget(token);
       throw error;
     }
@@ -101,7 +101,7 @@ export class LeaseSession implements Session<EntityManager> {
   /** The claim may have been committed although its answer never came: nobody is to wait for its lease. */
   private forget(token: string): void {
     void LeaseSession.open(this.dataSource, this.options, this.statements, this.attempt, this.report)
-      .then((session) => session.release({ token, attempts: 0 }).finally(() => session.close()))
+      .then((session) => session.release({ token, attempts: 0, heldBy: 'row' }).finally(() => session.close()))
       .catch((error: unknown) => this.report('A claim whose answer was lost could not be released.', error));
   }
 }

@@ -27,6 +27,8 @@ export class PostgresRenewal implements LeaseRenewal {
   }
 
   async renew({ operation, claim, leaseMs }: Lease): Promise<boolean> {
+    // Its own transaction holds it, for as long as that lives: there is no row to renew.
+    if (claim.heldBy === 'transaction') return true;
     // A connection that is silent for so long is replaced, while half of the lease is left to try again.
     const timeoutMs = Math.min(this.timeoutMs, Math.max(leaseMs / 6, MIN_TIMEOUT_MS));
     const connection = await Connection.checkOut(await this.pool(), {

@@ -13,6 +13,7 @@ export interface RecordRow {
   headers: string | null;
   body: Buffer | null;
   omitted: string | null;
+  key_id: string | null;
   resource: string | null;
 }
 
@@ -26,6 +27,7 @@ export function toRecord(row: RecordRow): OperationRecord {
     headers: JSON.parse(row.headers ?? '[]') as RecordedHeader[],
     body: row.body,
     omitted: row.omitted as Omission | null,
+    ...(row.key_id !== null && { keyId: row.key_id }),
     resource: row.resource,
   };
   return { state, token, fingerprint, isExpired, recording };

@@ -37,7 +37,7 @@ ON CONFLICT (${c.tenant}, ${c.endpoint}, ${c.key}) DO UPDATE SET
   ${c.attempts} = CASE WHEN r.${c.expiresAt} <= excluded.${c.createdAt} THEN 1 ELSE r.${c.attempts} + 1 END,
   ${c.hasSteps} = r.${c.hasSteps} AND r.${c.state} = 'in_progress',
   ${c.completedAt} = NULL, ${c.responseStatus} = NULL, ${c.responseHeaders} = NULL, ${c.responseBody} = NULL,
-  ${c.responseOmitted} = NULL, ${c.resource} = NULL
+  ${c.responseOmitted} = NULL, ${c.responseKeyId} = NULL, ${c.resource} = NULL
 WHERE (r.${c.state} = 'completed' AND r.${c.expiresAt} <= excluded.${c.createdAt})
    OR (r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= excluded.${c.createdAt})
        AND (r.${c.fingerprint} = excluded.${c.fingerprint} OR (r.${c.expiresAt} <= excluded.${c.createdAt} AND NOT r.${c.hasSteps})))
@@ -48,11 +48,11 @@ SELECT ${c.state} AS state, ${c.token} AS token, ${c.fingerprint} AS fingerprint
   ${c.expiresAt} <= statement_timestamp() AS is_expired,
   (extract(epoch FROM ${c.lockedUntil} - statement_timestamp()) * 1000)::float8 AS lease_left_ms,
   ${c.responseStatus} AS status, ${c.responseHeaders} AS headers, ${c.responseBody} AS body,
-  ${c.responseOmitted} AS omitted, ${c.resource} AS resource
+  ${c.responseOmitted} AS omitted, ${c.responseKeyId} AS key_id, ${c.resource} AS resource
 FROM ${table} WHERE ${c.tenant} = $1 AND ${c.endpoint} = $2 AND ${c.key} = $3`;
 
   /*
-   * $4 token, $5 status, $6 headers, $7 body, $8 omitted, $9 resource. Exactly one row, or the claim is lost.
+   * $4 token, $5 status, $6 headers, $7 body, $8 omitted, $9 resource, $10 key id. Exactly one row, or the claim is lost.
    *
    * The marker proves that this runs inside the transaction that was begun for the claim. The idle timeout lets a
    * transaction whose client vanished between here and COMMIT die by itself.
@@ -60,7 +60,8 @@ FROM ${table} WHERE ${c.tenant} = $1 AND ${c.endpoint} = $2 AND ${c.key} = $3`;
   const record = `
 WITH setting AS MATERIALIZED (SELECT set_config('idle_in_transaction_session_timeout', '2s', true) AS done)
 UPDATE ${table} AS r SET ${c.state} = 'completed', ${c.completedAt} = statement_timestamp(), ${c.lockedUntil} = NULL,
-  ${c.responseStatus} = $5, ${c.responseHeaders} = $6, ${c.responseBody} = $7, ${c.responseOmitted} = $8, ${c.resource} = $9
+  ${c.responseStatus} = $5, ${c.responseHeaders} = $6, ${c.responseBody} = $7, ${c.responseOmitted} = $8, ${c.resource} = $9,
+  ${c.responseKeyId} = $10
 FROM setting WHERE done IS NOT NULL AND ${isOurs} AND current_setting('idempotency.token', true) = $4::uuid::text`;
 
   /* $4 token, $5 lease. No row: lost. */

@@ -63,8 +63,8 @@ export class WorkTransaction implements Work<EntityManager> {
 
   async record(recording: Recording): Promise<boolean> {
     const { tenant, endpoint, key } = this.attempt.operation;
-    const { status, headers, body, omitted, resource } = recording;
-    const answer = [status, JSON.stringify(headers), body, omitted, resource];
+    const { status, headers, body, omitted, resource, keyId = null } = recording;
+    const answer = [status, JSON.stringify(headers), body, omitted, resource, keyId];
     try {
       const values = [tenant, endpoint, key, this.claim.token, ...answer];
       return (await this.connection.run(this.statements.record, values)).rowCount === 1;

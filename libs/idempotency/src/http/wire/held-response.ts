@@ -39,8 +39,11 @@ class Handle implements Held {
   }
 
   handlerStarted(): void {
-    this.holding.handlerRuns = true;
-    this.holding.handlerFailed = false;
+    const { holding } = this;
+    holding.handlerRuns = true;
+    holding.handlerFailed = false;
+    if (holding.unseenTimer !== null) clearTimeout(holding.unseenTimer);
+    holding.unseenTimer = null;
   }
 
   handlerReturned(): void {

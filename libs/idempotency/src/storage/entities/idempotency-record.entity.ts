@@ -68,6 +68,10 @@ export class IdempotencyRecord {
   @Column({ name: 'response_omitted', type: 'text', nullable: true })
   responseOmitted!: string | null;
 
+  /** Names the key that the body is encrypted under; null where it is kept as it was sent. */
+  @Column({ name: 'response_key_id', type: 'text', nullable: true })
+  responseKeyId!: string | null;
+
   /** Where the result lives, such as the answer's `Location`. */
   @Column({ name: 'resource', type: 'text', nullable: true })
   resource!: string | null;

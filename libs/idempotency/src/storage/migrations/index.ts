@@ -1,4 +1,5 @@
 import { CreateIdempotencyTables1764374400000 } from './1764374400000-create-idempotency-tables.js';
+import { NameTheKeyOfARecording1764460800000 } from './1764460800000-name-the-key-of-a-recording.js';
 
 /** What the data source's `migrations` need for the library: forward-only, in order. */
-export const idempotencyMigrations = [CreateIdempotencyTables1764374400000];
+export const idempotencyMigrations = [CreateIdempotencyTables1764374400000, NameTheKeyOfARecording1764460800000];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { endpointSettings, type EndpointOptions, moduleSettings } from './options.js';
+import type { EndpointOptions } from './options.js';
+import { endpointSettings, moduleSettings } from './settings.js';
 
 describe('endpointSettings', () => {
   it('has the documented defaults', () => {

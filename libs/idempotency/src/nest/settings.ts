@@ -1,0 +1,145 @@
+import type { ClaimStrategy } from '../core/attempt.js';
+import type { ErrorRule } from '../http/judge.js';
+import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
+import { DEFAULT_MISMATCH_STATUS, DEFAULT_PROBLEM_TYPE_BASE, type ProblemOptions } from '../http/problem.js';
+import type { Keeping } from '../http/recording-of.js';
+import { refusedHeaders } from '../http/replayable-headers.js';
+import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-response.js';
+import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
+import type { EndpointOptions, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+
+/** One endpoint's settings, every value decided; durations in milliseconds. */
+export interface EndpointSettings {
+  readonly endpoint: string | undefined;
+  readonly key: IdempotentOptions['key'];
+  readonly strategy: ClaimStrategy;
+  readonly leaseMs: number;
+  readonly retentionMs: number;
+  readonly patienceMs: number;
+  readonly isRequired: boolean;
+  readonly conflictRetries: number;
+  readonly authorizeReplay: EndpointOptions['authorizeReplay'];
+  readonly errors: ErrorRule | undefined;
+  readonly lateAnswer: 'omit' | 'value';
+  readonly keeping: Keeping;
+}
+
+/** @throws {Error} naming the option, where one cannot be right. */
+export function endpointSettings(module: IdempotencyModuleOptions, own: IdempotentOptions = {}): EndpointSettings {
+  const leaseMs = ownOrModule('lease', own, module) ?? milliseconds('lease', '60s');
+  const retentionMs = ownOrModule('retention', own, module) ?? milliseconds('retention', '24h');
+  if (retentionMs < leaseMs) {
+    throw new Error(
+      `IdempotencyModule: the retention (${retentionMs} ms) is shorter than the lease (${leaseMs} ms). ` +
+        'It must exceed the longest time over which callers retry.',
+    );
+  }
+  return {
+    endpoint: own.endpoint,
+    key: own.key,
+    strategy: strategyOf(own, module),
+    leaseMs,
+    retentionMs,
+    patienceMs: ownOrModule('patience', own, module) ?? 0,
+    isRequired: own.required ?? module.required ?? true,
+    conflictRetries: count('conflictRetries', own.conflictRetries ?? module.conflictRetries ?? 0),
+    authorizeReplay: own.authorizeReplay ?? module.authorizeReplay,
+    errors: own.errors ?? module.errors,
+    lateAnswer: own.lateAnswer ?? module.lateAnswer ?? 'omit',
+    keeping: keepingOf(own, module),
+  };
+}
+
+function strategyOf(own: IdempotentOptions, module: IdempotencyModuleOptions): ClaimStrategy {
+  const kind = own.claim ?? module.claim ?? 'lease';
+  const isolation = own.isolation ?? (own.claim === undefined ? module.isolation : undefined);
+  if (kind === 'transaction') return { kind, isolation: isolation ?? 'READ COMMITTED' };
+  if (isolation !== undefined) {
+    throw new Error(
+      "IdempotencyModule: `isolation` goes with `claim: 'transaction'` only. Under a lease the work runs at " +
+        'READ COMMITTED: a renewal after its snapshot would make any stricter transaction fail at its recording.',
+    );
+  }
+  return { kind };
+}
+
+function keepingOf(own: IdempotentOptions, module: IdempotencyModuleOptions): Keeping {
+  const replayHeaders = [...(module.replayHeaders ?? []), ...(own.replayHeaders ?? [])];
+  const refused = refusedHeaders(replayHeaders);
+  if (refused.length > 0) {
+    throw new Error(`IdempotencyModule: these headers are never replayed: ${refused.join(', ')}.`);
+  }
+  return {
+    replayHeaders,
+    limitBytes: module.recordingLimitBytes ?? DEFAULT_LIMIT_BYTES,
+    isStatusOnly: (own.recording ?? module.recording) === 'status-only',
+    protection: own.protect ?? module.protect,
+  };
+}
+
+/** The module's settings that hold for every endpoint alike. */
+export interface ModuleSettings {
+  readonly header: string;
+  readonly problems: ProblemOptions;
+  readonly acquireTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  readonly renewForMs: number;
+  readonly shutdownTimeoutMs: number;
+  readonly noticesStrayWrites: boolean;
+}
+
+/** @throws {Error} naming the option, where one cannot be right. */
+export function moduleSettings(options: IdempotencyModuleOptions): ModuleSettings {
+  if (Boolean(options.tenant) === Boolean(options.singleTenant)) {
+    throw new Error(
+      'IdempotencyModule: say whose keys are whose. Either give `tenant: (context) => …`, which returns the ' +
+        'authenticated account, or `singleTenant: true` if all callers may share one key space.',
+    );
+  }
+  const { recordingLimitBytes = DEFAULT_LIMIT_BYTES } = options;
+  if (!(recordingLimitBytes >= LEAST_LIMIT_BYTES)) {
+    throw new Error(`IdempotencyModule: \`recordingLimitBytes\` must be at least ${LEAST_LIMIT_BYTES}.`);
+  }
+  const strayWrites = options.strayWrites ?? (process.env.NODE_ENV === 'production' ? 'ignore' : 'warn');
+  return {
+    header: options.header ?? DEFAULT_KEY_HEADER,
+    problems: {
+      typeBase: options.problemTypeBase ?? DEFAULT_PROBLEM_TYPE_BASE,
+      docsUrl: options.docsUrl,
+      mismatchStatus: mismatchStatusOf(options),
+    },
+    acquireTimeoutMs: given('acquireTimeout', options) ?? milliseconds('acquireTimeout', '10s'),
+    statementTimeoutMs: given('statementTimeout', options) ?? milliseconds('statementTimeout', '15s'),
+    renewForMs: given('renewFor', options) ?? milliseconds('renewFor', '15m'),
+    shutdownTimeoutMs: given('shutdownTimeout', options) ?? milliseconds('shutdownTimeout', '30s'),
+    noticesStrayWrites: strayWrites === 'warn',
+  };
+}
+
+function mismatchStatusOf({ mismatchStatus = DEFAULT_MISMATCH_STATUS }: IdempotencyModuleOptions): number {
+  if (Number.isInteger(mismatchStatus) && mismatchStatus >= 400 && mismatchStatus < 500) return mismatchStatus;
+  throw new Error(`IdempotencyModule: \`mismatchStatus\` must be a client error (4xx); it is ${mismatchStatus}.`);
+}
+
+function ownOrModule(
+  option: 'lease' | 'retention' | 'patience',
+  own: EndpointOptions,
+  module: EndpointOptions,
+): number | undefined {
+  return given(option, own) ?? given(option, module);
+}
+
+function count(option: string, given: number): number {
+  if (Number.isInteger(given) && given >= 0) return given;
+  throw new Error(`IdempotencyModule: \`${option}\` must be a whole number, 0 or more; it is ${given}.`);
+}
+
+/** The option under either of its names, if it is given at all. */
+function given<Option extends string>(
+  option: Option,
+  options: { readonly [Name in Option]?: Duration } & { readonly [Name in `${Option}Ms`]?: number },
+): number | undefined {
+  const value = options[`${option}Ms` as const] ?? options[option];
+  const longestMs = option === 'retention' ? LONGEST_RETENTION_MS : undefined;
+  return value === undefined ? undefined : milliseconds(option, value as Duration | number, longestMs);
+}
