@@ -49,8 +49,7 @@ const TAG_BYTES = 16;
  */
 export function aes256Gcm({ keys: given, current }: Aes256GcmOptions): BodyProtection {
   const keys = new Map(Object.entries(given).map(([id, key]) => [id, keyBytes(id, key)]));
-  if (!keys.has(current))
-    throw new Error(`aes256Gcm: \`current\` names no key; there is none with the id '${current}'.`);
+  if (!keys.has(current)) throw new Error(`aes256Gcm: \`current\` is '${current}', which names no key.`);
   return {
     seal: (body, operation) => {
       const nonce = randomBytes(NONCE_BYTES);
