@@ -1,17 +1,23 @@
 import {
   All,
+  type CallHandler,
   Controller,
+  type ExecutionContext,
   Get,
   Head,
   Injectable,
   Module,
   type ModuleMetadata,
+  type NestInterceptor,
   Next,
   Options,
   Post,
+  Redirect,
+  Render,
   Res,
   Sse,
 } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
@@ -24,7 +30,7 @@ import { EMPTY, type Observable } from 'rxjs';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { eventually } from './gate.js';
-import { listen } from './listening.js';
+import { listen, Logbook } from './listening.js';
 import { Payment } from './payment.entity.js';
 import { dataSourceOptions, prepareDatabase } from './work-app.js';
 import { Witness } from './witness.js';
@@ -53,10 +59,12 @@ interface Attempt {
   readonly idempotency?: IdempotencyModuleOptions;
   readonly typeorm?: Record<string, unknown>;
   readonly module?: ModuleMetadata;
+  readonly logbook?: Logbook;
 }
 
 /** Starts an application and stops it; rejects with what it refuses to start for. */
-async function start({ url, idempotency = { singleTenant: true }, typeorm, module = {} }: Attempt): Promise<void> {
+async function start(attempt: Attempt): Promise<void> {
+  const { url, idempotency = { singleTenant: true }, typeorm, module = {}, logbook } = attempt;
   @Module({
     ...module,
     imports: [
@@ -66,7 +74,7 @@ async function start({ url, idempotency = { singleTenant: true }, typeorm, modul
     ],
   })
   class Root {}
-  const { app } = await listen(Root);
+  const { app } = await listen(Root, { ...(logbook && { logbook }) });
   await app.close();
 }
 
@@ -167,6 +175,25 @@ describe('a handler that cannot be protected keeps the application from starting
     }
   }
 
+  @Controller('late')
+  class Late {
+    @Post('redirect')
+    @Redirect('/elsewhere')
+    @Idempotent({ lateAnswer: 'value' })
+    redirect(): void {}
+
+    @Post('view')
+    @Render('view')
+    @Idempotent({ lateAnswer: 'value' })
+    view(): void {}
+
+    @Post('own')
+    @Idempotent({ lateAnswer: 'value' })
+    own(@Res() response: { json(body: unknown): void }): void {
+      response.json({});
+    }
+  }
+
   @Controller('generator')
   class Generator {
     @Post()
@@ -227,6 +254,12 @@ describe('a handler that cannot be protected keeps the application from starting
     ['@Sse()', { controllers: [Events] }, /Events\.stream .*(event stream|change nothing)/],
     ['@Next()', { controllers: [TakesNext] }, /TakesNext\.pass takes @Next\(\)/],
     ['its own response without a key', { controllers: [Unprotected] }, /Unprotected\.write writes its own response/],
+    ['a late answer that is a redirect', { controllers: [Late] }, /Late\.redirect does not answer with the value/],
+    ['a late answer that is a view', { controllers: [Late] }, /Late\.view does not answer with the value/],
+    ['a late answer of its own', { controllers: [Late] }, /Late\.own does not answer with the value/],
+    ['an isolation that a lease cannot have', optionsOf({ isolation: 'SERIALIZABLE' }), /`isolation` goes with `claim/],
+    ['half a retry', optionsOf({ conflictRetries: 0.5 }), /`conflictRetries` must be a whole number/],
+    ['no patience', optionsOf({ patienceMs: -1 }), /WithOptions\.pay .*`patience` must be a positive duration/],
     ['an async generator', { controllers: [Generator] }, /Generator\.generate is an async generator/],
     ['a method of a provider', { providers: [Provider] }, /Provider\.pay is no HTTP route of a controller/],
     ['a method without a route', { controllers: [NoRoute] }, /NoRoute\.pay is no HTTP route of a controller/],
@@ -296,6 +329,7 @@ describe('options that cannot be right keep the application from starting', () =
     ['a bad shutdown timeout', { singleTenant: true, shutdownTimeout: 'never' as '1s' }, /`shutdownTimeout` must be/],
     ['a tiny recording limit', { singleTenant: true, recordingLimitBytes: 10 }, /`recordingLimitBytes` must be/],
     ['no recording limit at all', { singleTenant: true, recordingLimitBytes: NaN }, /`recordingLimitBytes` must be/],
+    ['a mismatch that is a success', { singleTenant: true, mismatchStatus: 200 }, /`mismatchStatus` must be a client/],
     [
       'a header that is never replayed',
       { singleTenant: true, replayHeaders: ['Set-Cookie'] },
@@ -345,5 +379,45 @@ describe('a module that is set up twice keeps the application from starting', ()
   it('also when one of them is set up asynchronously', async () => {
     const module = { imports: [IdempotencyModule.forRootAsync({ useFactory: () => ({ singleTenant: true }) })] };
     expect(await refusal({ module })).toMatch(/set up more than once/);
+  });
+});
+
+describe('an application that starts is told at once what may surprise it', () => {
+  @Injectable()
+  class Outer implements NestInterceptor {
+    intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+      return next.handle();
+    }
+  }
+
+  @Controller('orders')
+  @Idempotent({ lateAnswer: 'value' })
+  class Orders {
+    @Get()
+    list(): void {}
+
+    @Post()
+    create(): void {}
+  }
+
+  async function notes(module: ModuleMetadata): Promise<string[]> {
+    const logbook = new Logbook();
+    await start({ module, logbook });
+    return logbook.lines.filter((line) => /idempotency interceptor|@Idempotent|lateAnswer/.test(line));
+  }
+
+  it('that a class-level decorator leaves its reads alone', async () => {
+    expect(await notes({ controllers: [Orders] })).toEqual([
+      expect.stringMatching(/Idempotent\(\) on Orders leaves the handlers that change nothing as they are: list\./),
+    ]);
+  });
+
+  it('that interceptors stand outside, and which handlers would have to mind', async () => {
+    const found = await notes({ controllers: [Orders], providers: [{ provide: APP_INTERCEPTOR, useClass: Outer }] });
+    expect(found).toEqual([
+      expect.stringContaining('Orders leaves'),
+      expect.stringMatching(/outside the idempotency interceptor: Outer$/),
+      expect.stringMatching(/Orders\.create records late answers .*Outer/),
+    ]);
   });
 });

@@ -39,7 +39,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
     @Inject(ENDPOINTS) private readonly endpoints: Endpoints,
     @Inject(HTTP_ATTEMPTS) private readonly attempts: HttpAttempts,
-    @Inject(SETTINGS) settings: ModuleSettings,
+    @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
     @Inject(REPORT) private readonly report: Report,
     private readonly adapterHost: HttpAdapterHost,
@@ -70,7 +70,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
     const attempt = await this.attempts.attemptOf(call);
     if (attempt === null) {
-      return this.executor.accompany(() => runUnprotected(this.dataSource, next, this.report));
+      const connection = { ...this.settings, areStatementsPrepared: false };
+      return this.executor.accompany(() => runUnprotected(this.dataSource, connection, next, this.report));
     }
     const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint));
     switch (arrival.kind) {

@@ -17,6 +17,7 @@ export interface IdempotentMark {
 
 const MARK = Symbol.for('nestjs-idempotency:idempotent');
 const DECLARED = Symbol.for('nestjs-idempotency:declared');
+const CLASS_LEVEL = Symbol.for('nestjs-idempotency:class-level');
 
 /**
  * Makes a handler's retries harmless: its writes and its answer are committed together, once per key.
@@ -50,6 +51,11 @@ export function declaredMethods(controller: Type): ReadonlySet<string | symbol> 
   return (Reflect.getMetadata(DECLARED, controller) as ReadonlySet<string | symbol> | undefined) ?? new Set();
 }
 
+/** Whether `@Idempotent()` stands on the class itself. */
+export function isDeclaredIdempotent(controller: Type): boolean {
+  return Reflect.hasOwnMetadata(CLASS_LEVEL, controller);
+}
+
 function decorateMethod(
   prototype: object,
   property: string | symbol,
@@ -74,6 +80,7 @@ function decorateMethod(
 }
 
 function decorateClass(controller: Type, options: IdempotentOptions): void {
+  Reflect.defineMetadata(CLASS_LEVEL, true, controller);
   const prototype = controller.prototype as object;
   for (const [property, handler] of handlersOf(prototype)) {
     if (!isRoute(handler) || isSafeRoute(handler) || idempotentMark(handler)) continue;

@@ -48,9 +48,7 @@ export class IdempotencyLifecycle
     this.routes.assertRoutes(this.endpoints);
     await assertSchema(this.dataSource);
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
-    const outer = this.routes.outerInterceptors();
-    if (outer.length > 0)
-      this.logger.log(`Global interceptors outside the idempotency interceptor: ${outer.join(', ')}`);
+    for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
     const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
     this.timer = setInterval(() => void this.renewer.renewDue(), tickMs).unref();
   }

@@ -3,8 +3,8 @@ import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/co
 
 import { Endpoints } from './endpoints.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
-import { declaredMethods, type IdempotentMark, idempotentMark } from './idempotent.decorator.js';
-import { type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
+import { declaredMethods, type IdempotentMark, idempotentMark, isDeclaredIdempotent } from './idempotent.decorator.js';
+import { answersOtherwise, type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
 
 /** Looks at every decorated handler when the application starts. */
 @Injectable()
@@ -26,8 +26,41 @@ export class RouteCheck {
     throw new Error(`@Idempotent() cannot protect:\n${defects.map((defect) => `  - ${defect}`).join('\n')}`);
   }
 
+  /** What works, but perhaps not as it was meant. */
+  notes(endpoints: Endpoints): string[] {
+    return [...this.notesOnReads(), ...this.notesOnOuterInterceptors(endpoints)];
+  }
+
+  private *notesOnReads(): Generator<string> {
+    const reads = new Map<Type, string[]>();
+    for (const [owner, name, handler, isController] of this.handlers()) {
+      if (!isController || !isDeclaredIdempotent(owner) || !isRoute(handler) || !isSafeRoute(handler)) continue;
+      reads.set(owner, [...(reads.get(owner) ?? []), name]);
+    }
+    for (const [owner, names] of reads) {
+      yield (
+        `@Idempotent() on ${owner.name} leaves the handlers that change nothing as they are: ${names.join(', ')}. ` +
+        'Put it on the methods that are meant, if this is a surprise'
+      );
+    }
+  }
+
+  private *notesOnOuterInterceptors(endpoints: Endpoints): Generator<string> {
+    const outer = this.outerInterceptors().join(', ');
+    if (outer === '') return;
+    yield `Global interceptors outside the idempotency interceptor: ${outer}`;
+    for (const [owner, name, handler] of this.handlers()) {
+      const mark = idempotentMark(handler);
+      if (!mark || endpoints.of(owner, handler, mark).lateAnswer !== 'value') continue;
+      yield (
+        `${owner.name}.${name} records late answers as the value it returned (lateAnswer: 'value'). ` +
+        `If one of ${outer} takes something out of that value, leave the option away`
+      );
+    }
+  }
+
   /** The global interceptors that stand outside ours: what they do with an answer comes after it was recorded. */
-  outerInterceptors(): string[] {
+  private outerInterceptors(): string[] {
     const interceptors = this.config.getGlobalInterceptors();
     const ours = interceptors.findIndex((interceptor) => interceptor instanceof IdempotencyInterceptor);
     return interceptors.slice(0, Math.max(ours, 0)).map((interceptor) => interceptor.constructor.name);
@@ -80,11 +113,20 @@ function handlerDefect(
 
 function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, endpoints: Endpoints): string | undefined {
   try {
-    const { isRequired, writesOwnResponse } = endpoints.of(owner, handler, mark);
-    return isRequired || !writesOwnResponse
-      ? undefined
-      : 'writes its own response, which without a key would go out before its transaction commits. ' +
-          'Use @Res({ passthrough: true }), or require a key';
+    const { isRequired, writesOwnResponse, lateAnswer } = endpoints.of(owner, handler, mark);
+    if (!isRequired && writesOwnResponse) {
+      return (
+        'writes its own response, which without a key would go out before its transaction commits. ' +
+        'Use @Res({ passthrough: true }), or require a key'
+      );
+    }
+    if (lateAnswer === 'value' && (writesOwnResponse || answersOtherwise(handler))) {
+      return (
+        'does not answer with the value that it returns, so that cannot be recorded in place of a late answer. ' +
+        "Set lateAnswer: 'omit'"
+      );
+    }
+    return undefined;
   } catch (error) {
     return `has options that cannot be right: ${(error as Error).message}`;
   }

@@ -1,8 +1,7 @@
 import { type HttpServer, RequestMethod, type Type } from '@nestjs/common';
 
 /*
- * The names under which Nest keeps what its decorators say. They are the same in Nest 10, 11 and 12; a test compares
- * them with Nest's own.
+ * The names under which Nest keeps what its decorators say. They are the same in Nest 10, 11 and 12.
  */
 const PATH = 'path';
 const METHOD = 'method';
@@ -12,19 +11,10 @@ const ROUTE_ARGUMENTS = '__routeArguments__';
 const PASSTHROUGH = '__responsePassthrough__';
 const VERSION = '__version__';
 const HOST = 'host';
+const REDIRECT = '__redirect__';
+const RENDER = '__renderTemplate__';
 const RESPONSE_ARGUMENT = 1;
 const NEXT_ARGUMENT = 2;
-
-export const ROUTE_METADATA_NAMES = {
-  PATH,
-  METHOD,
-  SSE,
-  HEADERS,
-  ROUTE_ARGUMENTS,
-  PASSTHROUGH,
-  VERSION,
-  HOST,
-} as const;
 
 /** A controller's method. */
 export type Handler = (...args: never[]) => unknown;
@@ -54,6 +44,11 @@ export function writesOwnResponse(controller: Type, method: string): boolean {
 /** Whether the handler asked for `@Next()`, and so may leave the answer to someone else. */
 export function takesNext(controller: Type, method: string): boolean {
   return hasArgument(controller, method, NEXT_ARGUMENT);
+}
+
+/** Whether the answer is something else than the value that the handler returns: a redirect, or a view. */
+export function answersOtherwise(handler: Handler): boolean {
+  return Reflect.hasMetadata(REDIRECT, handler) || Reflect.hasMetadata(RENDER, handler);
 }
 
 /** The lower-case names that the route declares with `@Header()`. */

@@ -4,6 +4,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import { storeUnavailable } from '../core/errors.js';
 import type { Report } from '../core/ports.js';
+import { Connection, type ConnectionOptions } from '../storage/connection.js';
 import { type AttemptContext, runInAttempt } from './attempt-context.js';
 
 /** A request without a key, where none is required: an ordinary transaction, nothing claimed and nothing recorded. */
@@ -26,21 +27,32 @@ class UnprotectedRun implements AttemptContext {
 /** Runs the handler in a transaction that commits when it returns. */
 export async function runUnprotected(
   dataSource: DataSource,
+  options: ConnectionOptions,
   next: CallHandler,
   report: Report,
 ): Promise<Observable<unknown>> {
+  const connection = await Connection.checkOut(dataSource, options).catch((error: unknown) => {
+    throw storeUnavailable(error);
+  });
   let run: UnprotectedRun | undefined;
-  const transaction = dataSource.transaction((manager) => {
-    const begun = (run = new UnprotectedRun(manager));
-    return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
-  });
-  const value: unknown = await transaction.catch((error: unknown) => {
+  try {
+    const value: unknown = await connection.runner.manager.transaction((manager) => {
+      const begun = (run = new UnprotectedRun(manager));
+      return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
+    });
+    for (const callback of run?.callbacks ?? []) void callAfterCommit(callback, report);
+    return of(value);
+  } catch (error) {
     throw run ? error : storeUnavailable(error);
-  });
-  for (const callback of run?.callbacks ?? []) {
-    Promise.resolve()
-      .then(callback)
-      .catch((error: unknown) => report('A callback registered with afterCommit() failed.', error));
+  } finally {
+    connection.close();
   }
-  return of(value);
+}
+
+async function callAfterCommit(callback: () => unknown, report: Report): Promise<void> {
+  try {
+    await callback();
+  } catch (error) {
+    report('A callback registered with afterCommit() failed; the work itself is committed.', error);
+  }
 }
