@@ -17,6 +17,7 @@ import { IdempotencyHealth } from './idempotency-health.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
+import { openApiProvider } from './openapi/openapi.provider.js';
 import { RouteCheck } from './route-check.js';
 import { moduleSettings, type ModuleSettings } from './settings.js';
 import {
@@ -72,6 +73,7 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
       IdempotencyHealth,
       IdempotencyInterceptor,
       { provide: APP_INTERCEPTOR, useExisting: IdempotencyInterceptor },
+      openApiProvider,
     ],
     exports: [IdempotencyContext, IdempotencyHealth],
   };

@@ -1,0 +1,52 @@
+import type { ParameterObject, ReferenceObject } from '@nestjs/swagger';
+
+import { MAX_KEY_LENGTH } from '../../core/key.js';
+import type { Endpoint } from '../endpoints.js';
+import type { ModuleSettings } from '../settings.js';
+import { spokenDuration } from './spoken-duration.js';
+
+type Parameter = ParameterObject | ReferenceObject;
+type KeyOf = Pick<Endpoint, 'isRequired' | 'retentionMs'>;
+type NameOf = Pick<ModuleSettings, 'header' | 'problems'>;
+
+/**
+ * The parameters with the key header among them.
+ *
+ * Where the application has documented that header itself, its words stay; whether it is required is the endpoint's to
+ * say.
+ */
+export function withKeyHeader(theirs: readonly Parameter[], endpoint: KeyOf, settings: NameOf): Parameter[] {
+  const { schema, ...ours } = keyHeader(endpoint, settings);
+  const isKey = (parameter: Parameter): parameter is ParameterObject =>
+    'in' in parameter && parameter.in === 'header' && parameter.name.toLowerCase() === ours.name.toLowerCase();
+  if (!theirs.some(isKey)) return [...theirs, { ...ours, schema }];
+  return theirs.map((parameter) => {
+    if (!isKey(parameter)) return parameter;
+    const canBeAddedTo = !parameter.content && !(parameter.schema && '$ref' in parameter.schema);
+    return {
+      ...ours,
+      ...parameter,
+      required: endpoint.isRequired,
+      ...(canBeAddedTo && { schema: { ...schema, ...parameter.schema } }),
+    };
+  });
+}
+
+/** Without an example: pages that let readers try an operation out would send it as everyone's key. */
+function keyHeader({ isRequired, retentionMs }: KeyOf, { header, problems }: NameOf) {
+  const sentences = [
+    'Names the intended operation, which then happens at most once: a new unique value, such as a UUID, for each ' +
+      'operation, and the same value for every retry of its request.',
+    `1 to ${MAX_KEY_LENGTH} printable ASCII characters.`,
+    `A retry gets the recorded answer for ${spokenDuration(retentionMs)}.`,
+    ...(isRequired ? [] : ['Without the header, a retry is an operation of its own.']),
+    ...(problems.docsUrl ? [`See ${problems.docsUrl}.`] : []),
+  ];
+  return {
+    name: header,
+    in: 'header',
+    required: isRequired,
+    description: sentences.join(' '),
+    schema: { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH },
+  } satisfies ParameterObject;
+}
