@@ -2,6 +2,7 @@ export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
 export type { Isolation } from './core/attempt.js';
 export type { Operation } from './core/operation.js';
 export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './http/body-protection.js';
+export { type IdempotencyCors, idempotencyCors, type IdempotencyCorsOptions } from './http/cross-origin.js';
 export type { ErrorRule } from './http/judge.js';
 export { DEFAULT_KEY_HEADER } from './http/key-header.js';
 export type { Problem } from './http/problem.js';
