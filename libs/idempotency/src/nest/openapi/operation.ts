@@ -48,7 +48,6 @@ function joined(theirs: Response | undefined, ours: ResponseObject): Response {
     description: [theirs.description, ours.description].filter(Boolean).join('\n\n'),
     ...((ours.headers ?? theirs.headers) && { headers: { ...ours.headers, ...theirs.headers } }),
     content: {
-      ...ours.content,
       ...theirs.content,
       [PROBLEM_MEDIA_TYPE]: joinedMedia(theirs.content?.[PROBLEM_MEDIA_TYPE], ours.content![PROBLEM_MEDIA_TYPE]!),
     },
