@@ -1,45 +1,69 @@
 import { canonicalJson } from '../core/canonical-json.js';
-import { IdempotencyError } from '../core/errors.js';
-import { fingerprint } from '../core/fingerprint.js';
+import { type IdempotencyError, workBroken } from '../core/errors.js';
+import { fingerprint, FINGERPRINT_VERSION } from '../core/fingerprint.js';
+import { bodyParts } from './body-parts.js';
+import { type ContentSelection, WHOLE_CONTENT } from './fingerprint-options.js';
+import { headerValues } from './header-values.js';
+import type { RequestContent } from './request-content.js';
 
-/** What the fingerprint of a request is made from: all that decides what the handler is given. */
-export interface RequestContent {
-  readonly method: string;
-  /** The endpoint's pattern, such as `/payments/:id/refunds`. */
-  readonly pattern: string;
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly contentType: string | undefined;
-  /** Whether the message has a body, whatever the application's parsers made of it. */
-  readonly hasBody: boolean;
-  /** The body as the application's parsers left it. */
-  readonly body: unknown;
+type Part = string | Uint8Array;
+
+/** What is hashed, by version of the algorithm: a record is compared in the version that it was written in. */
+const VERSIONS = { 1: contentParts } as const;
+
+/**
+ * The fingerprint of a request: equal when the handler would be given equal input, as far as `selection` asks.
+ *
+ * @throws {IdempotencyError} `idempotency-payload-unsupported` for a body that nothing has parsed yet, or into nothing
+ *   that can be compared; `idempotency-payload-invalid` for one nested too deep, or a digest that cannot be read.
+ */
+export function requestFingerprint(content: RequestContent, selection = WHOLE_CONTENT): Uint8Array {
+  return fingerprint(VERSIONS[FINGERPRINT_VERSION](content, selection));
 }
 
 /**
- * The fingerprint of a request: equal when the handler would be given equal input.
+ * The fingerprint of a request by what a function of the application's says was asked, at this route with these path
+ * parameters: a string, bytes or a JSON value.
  *
- * @throws {IdempotencyError} `idempotency-payload-unsupported` for a body that nothing has parsed yet;
- *   `idempotency-payload-invalid` for one nested too deep.
+ * @throws {IdempotencyError} `idempotency-work-broken` for anything else.
  */
-export function requestFingerprint(content: RequestContent): Uint8Array {
-  const { method, pattern, params, query } = content;
-  return fingerprint(['http', method, pattern, canonicalJson(params), canonicalJson(query), ...bodyParts(content)]);
+export function customFingerprint(content: RequestContent, asked: unknown): Uint8Array {
+  return fingerprint([...targetParts(content), 'custom', ...askedParts(asked)]);
 }
 
-function bodyParts({ contentType, hasBody, body }: RequestContent): (string | Uint8Array)[] {
-  if (!hasBody) return ['none'];
-  const mediaType = contentType?.split(';', 1)[0]!.trim().toLowerCase() ?? '';
-  if (body === undefined) throw unparsed();
-  if (body instanceof Uint8Array) return ['bytes', mediaType, body];
-  const isJson = mediaType === 'application/json' || mediaType.endsWith('+json');
-  if (typeof body === 'string' && !isJson) return ['bytes', mediaType, body];
-  return ['json', mediaType, canonicalJson(body)];
-}
-
-function unparsed(): IdempotencyError {
-  return new IdempotencyError(
-    'idempotency-payload-unsupported',
-    'The request has a body of a media type that this endpoint does not read.',
+/** A function of the application's did not say what was asked: nothing can be compared, so nothing is run. */
+export function fingerprintFailed(cause: unknown): IdempotencyError {
+  return workBroken(
+    "The request was not run: the function in this endpoint's `fingerprint` option failed, or returned something " +
+      'else than a string, bytes or a JSON value.',
+    cause,
   );
+}
+
+function contentParts(content: RequestContent, { headers, body }: ContentSelection): Part[] {
+  return [
+    ...targetParts(content),
+    canonicalJson(content.query),
+    ...bodyParts(content, body),
+    ...headers.flatMap((name) => headerParts(content, name)),
+  ];
+}
+
+function targetParts({ method, pattern, params }: RequestContent): Part[] {
+  return ['http', method, pattern, canonicalJson(params)];
+}
+
+function headerParts({ rawHeaders }: RequestContent, name: string): Part[] {
+  const values = headerValues(rawHeaders, name);
+  return ['header', name, String(values.length), ...values];
+}
+
+function askedParts(asked: unknown): Part[] {
+  if (asked === undefined) throw fingerprintFailed(new Error('It returned undefined.'));
+  if (asked instanceof Uint8Array) return ['bytes', asked];
+  try {
+    return ['json', canonicalJson(asked)];
+  } catch (error) {
+    throw fingerprintFailed(error);
+  }
 }

@@ -4,7 +4,7 @@ import type { ExecutionContext } from '@nestjs/common';
 
 import { markReplySent } from '../http/wire/reply-sent.js';
 import type { Held } from '../http/wire/wire-answer.js';
-import type { RequestContent } from '../http/payload.js';
+import type { RequestContent } from '../http/request-content.js';
 import { type Problem, PROBLEM_TYPE } from '../http/problem.js';
 import type { RecordedHeader } from '../core/recording.js';
 import type { Platform } from './route-metadata.js';
@@ -48,6 +48,7 @@ type ExpressRequest = IncomingMessage & {
   readonly params: unknown;
   readonly query: unknown;
   readonly body?: unknown;
+  readonly rawBody?: unknown;
   /** Express 4: set by its parsers on what they have read. */
   readonly _body?: boolean;
 };
@@ -92,12 +93,12 @@ function expressExchange(request: ExpressRequest, response: ExpressResponse): Ht
   };
 }
 
-/** The parsed body; undefined where nothing has parsed it, for which Express 4 leaves an empty object. */
+/** The parsed body; undefined where there is none or nothing has parsed it, for which Express 4 leaves an empty object. */
 function expressBody(request: ExpressRequest): unknown {
   const { body, _body } = request;
   const isExpress4 = 'param' in request;
   const isEmpty = typeof body === 'object' && body !== null && Object.keys(body).length === 0;
-  return isExpress4 && !_body && isEmpty ? undefined : body;
+  return isExpress4 && isEmpty && !(_body && announcesBody(request)) ? undefined : body;
 }
 
 /** What this file knows of Fastify 4 and 5. */
@@ -107,6 +108,7 @@ interface FastifyRequest {
   readonly params: unknown;
   readonly query: unknown;
   readonly body?: unknown;
+  readonly rawBody?: unknown;
 }
 
 interface FastifyReply {
@@ -201,17 +203,23 @@ function sendNothing(this: FastifyReply): FastifyReply {
 function contentOf(
   raw: IncomingMessage,
   pattern: string,
-  { params, query }: { readonly params: unknown; readonly query: unknown },
+  { params, query, rawBody }: Pick<ExpressRequest | FastifyRequest, 'params' | 'query' | 'rawBody'>,
   body: unknown,
 ): RequestContent {
-  const { headers } = raw;
   return {
     method: raw.method ?? '',
     pattern,
     params,
     query,
-    contentType: headers['content-type'],
-    hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
+    rawHeaders: raw.rawHeaders,
+    contentType: raw.headers['content-type'],
+    hasBody: announcesBody(raw),
     body,
+    rawBody,
   };
+}
+
+/** Whether a body comes after the headers (RFC 9112, section 6.3); a chunked one can turn out to be empty. */
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
