@@ -3,6 +3,7 @@ export type { Isolation } from './core/attempt.js';
 export type { Operation } from './core/operation.js';
 export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './http/body-protection.js';
 export { type IdempotencyCors, idempotencyCors, type IdempotencyCorsOptions } from './http/cross-origin.js';
+export type { FingerprintOptions } from './http/fingerprint-options.js';
 export type { ErrorRule } from './http/judge.js';
 export { DEFAULT_KEY_HEADER } from './http/key-header.js';
 export type { Problem } from './http/problem.js';
@@ -14,6 +15,7 @@ export { IdempotencyModule } from './nest/idempotency.module.js';
 export { Idempotent } from './nest/idempotent.decorator.js';
 export type {
   EndpointOptions,
+  Fingerprinter,
   IdempotencyModuleAsyncOptions,
   IdempotencyModuleOptions,
   IdempotentOptions,

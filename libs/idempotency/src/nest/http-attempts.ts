@@ -4,12 +4,13 @@ import type { Attempt } from '../core/attempt.js';
 import { IdempotencyError } from '../core/errors.js';
 import { checkedKey, invalidKey } from '../core/key.js';
 import { keyFromHeaders } from '../http/key-header.js';
-import { requestFingerprint } from '../http/payload.js';
+import { customFingerprint, fingerprintFailed, requestFingerprint } from '../http/payload.js';
 import { keyMissing } from '../http/refusal.js';
+import { isEmptyBody } from '../http/unread-body.js';
 import type { Endpoint } from './endpoints.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
-import type { IdempotencyModuleOptions } from './options.js';
+import type { Fingerprinter, IdempotencyModuleOptions } from './options.js';
 
 /** The one tenant of an application that has no tenants. */
 const SINGLE_TENANT = '';
@@ -22,7 +23,8 @@ export class HttpAttempts {
   ) {}
 
   /** The attempt; null for a request without a key where none is required. */
-  async attemptOf({ context, exchange, endpoint }: HttpCall): Promise<Attempt | null> {
+  async attemptOf(call: HttpCall): Promise<Attempt | null> {
+    const { context, exchange, endpoint } = call;
     const key = this.keyOf(context, exchange, endpoint);
     if (key === undefined) {
       if (endpoint.isRequired) throw keyMissing(this.header);
@@ -35,7 +37,7 @@ export class HttpAttempts {
       key,
     };
     const { strategy, leaseMs, retentionMs } = endpoint;
-    return { operation, fingerprint: requestFingerprint(exchange.content), strategy, leaseMs, retentionMs };
+    return { operation, fingerprint: await fingerprintOf(call), strategy, leaseMs, retentionMs };
   }
 
   private keyOf(context: ExecutionContext, { request }: HttpExchange, endpoint: Endpoint): string | undefined {
@@ -60,5 +62,22 @@ export class HttpAttempts {
     throw new IdempotencyError('idempotency-scope-unresolved', 'It could not be found out whose request this is.', {
       cause: cause ?? new Error('The tenant resolver returned nothing that can name a tenant.'),
     });
+  }
+}
+
+/** Worked out before the handler can change what it was given. */
+async function fingerprintOf({ context, exchange, endpoint }: HttpCall): Promise<Uint8Array> {
+  const { content, request } = exchange;
+  const { fingerprint } = endpoint;
+  if (typeof fingerprint === 'function') return customFingerprint(content, await askedBy(fingerprint, context));
+  const isEmpty = content.hasBody && content.body === undefined && (await isEmptyBody(request));
+  return requestFingerprint(isEmpty ? { ...content, hasBody: false } : content, fingerprint);
+}
+
+async function askedBy(fingerprinter: Fingerprinter, context: ExecutionContext): Promise<unknown> {
+  try {
+    return await fingerprinter(context);
+  } catch (error) {
+    throw error instanceof HttpException ? error : fingerprintFailed(error);
   }
 }

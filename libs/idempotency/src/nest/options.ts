@@ -3,6 +3,7 @@ import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 import type { Isolation } from '../core/attempt.js';
 import type { Operation } from '../core/operation.js';
 import type { BodyProtection } from '../http/body-protection.js';
+import type { FingerprintOptions } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
 import type { Duration } from './duration.js';
 
@@ -16,6 +17,17 @@ export interface ReplayedRecord {
   /** Where the operation's result lives, such as the answer's `Location`; null when nothing names it. */
   readonly resource: string | null;
 }
+
+/**
+ * Says what a request asks: two requests to one route with the same path parameters are the same if it returns the same
+ * string, the same bytes or an equal JSON value, or a promise of it.
+ *
+ * Query, headers, media type and body count only as far as the function takes them up; of the body it finds what the
+ * application's parsers made of it. An `HttpException` it throws is answered as it is. Any other error, `undefined`,
+ * and what is no JSON value (a bigint, a function, a Date, an object of a class) are answered 500: the request is not
+ * run.
+ */
+export type Fingerprinter = (context: ExecutionContext) => unknown;
 
 /** Options that the module sets for all endpoints and `@Idempotent()` for one. */
 export interface EndpointOptions {
@@ -55,6 +67,12 @@ export interface EndpointOptions {
    * retry runs again. Given the error as thrown and the status as sent; undefined leaves it to the usual rule.
    */
   readonly errors?: ErrorRule;
+  /**
+   * When two requests under one key are the same; if not, the second is answered 422. By default they are if the
+   * handler would be given equal path parameters, query and body, of the same media type. Options that an endpoint
+   * gives replace the module's.
+   */
+  readonly fingerprint?: FingerprintOptions | Fingerprinter;
   /** What is kept of answers. Default `full`; `status-only` leaves out the body, such as where it holds a secret. */
   readonly recording?: 'full' | 'status-only';
   /** Encrypts recorded bodies at rest; see `aes256Gcm()`. Replayed bodies are decrypted. */

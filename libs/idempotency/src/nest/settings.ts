@@ -1,4 +1,5 @@
 import type { ClaimStrategy } from '../core/attempt.js';
+import { type ContentSelection, contentSelection } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
 import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
 import { DEFAULT_MISMATCH_STATUS, DEFAULT_PROBLEM_TYPE_BASE, type ProblemOptions } from '../http/problem.js';
@@ -6,7 +7,7 @@ import type { Keeping } from '../http/recording-of.js';
 import { refusedHeaders } from '../http/replayable-headers.js';
 import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-response.js';
 import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
-import type { EndpointOptions, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+import type { EndpointOptions, Fingerprinter, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
 
 /** One endpoint's settings, every value decided; durations in milliseconds. */
 export interface EndpointSettings {
@@ -20,6 +21,7 @@ export interface EndpointSettings {
   readonly conflictRetries: number;
   readonly authorizeReplay: EndpointOptions['authorizeReplay'];
   readonly errors: ErrorRule | undefined;
+  readonly fingerprint: ContentSelection | Fingerprinter;
   readonly lateAnswer: 'omit' | 'value';
   readonly keeping: Keeping;
 }
@@ -45,6 +47,7 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
     conflictRetries: count('conflictRetries', own.conflictRetries ?? module.conflictRetries ?? 0),
     authorizeReplay: own.authorizeReplay ?? module.authorizeReplay,
     errors: own.errors ?? module.errors,
+    fingerprint: fingerprintOf(own.fingerprint ?? module.fingerprint),
     lateAnswer: own.lateAnswer ?? module.lateAnswer ?? 'omit',
     keeping: keepingOf(own, module),
   };
@@ -61,6 +64,10 @@ function strategyOf(own: IdempotentOptions, module: IdempotencyModuleOptions): C
     );
   }
   return { kind };
+}
+
+function fingerprintOf(given: EndpointOptions['fingerprint'] = {}): ContentSelection | Fingerprinter {
+  return typeof given === 'function' ? given : contentSelection(given);
 }
 
 function keepingOf(own: IdempotentOptions, module: IdempotencyModuleOptions): Keeping {
