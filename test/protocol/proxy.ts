@@ -85,7 +85,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
   };
 }
 
-/** Whether the server's answer is over: it ends with ReadyForQuery, whose last byte says that no transaction is open. */
+/** Whether the server's answer is over: it ends with ReadyForQuery, whose last byte is the state of the transaction. */
 function isComplete(bytes: Buffer): boolean {
-  return bytes.subarray(-6).equals(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]));
+  return bytes.subarray(-6, -1).equals(Buffer.from([0x5a, 0, 0, 0, 5]));
 }

@@ -21,6 +21,8 @@ export interface Worker {
 export interface WorkerOptions {
   readonly url: string;
   readonly poolSize?: number;
+  /** Whether the driver sends a statement before the last one is answered. */
+  readonly isPipelined?: boolean;
   /** How often the leases are looked at, in milliseconds. */
   readonly tickMs?: number;
   /** For how long a lease is renewed in all, in milliseconds. */
@@ -33,13 +35,14 @@ export interface WorkerOptions {
 }
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { url, poolSize = 4, tickMs = 1_000, renewForMs = 60_000, onRenewal } = options;
+  const { url, poolSize = 4, isPipelined = false, tickMs = 1_000, renewForMs = 60_000, onRenewal } = options;
   const { acquireTimeoutMs = 10_000, statementTimeoutMs = 15_000, report = ignore } = options;
   const dataSource = await new DataSource({
     type: 'postgres',
     url,
     applicationName: 'worker',
     poolSize,
+    extra: { pipeline: isPipelined },
     entities: idempotencyEntities,
   }).initialize();
   watchable(dataSource);

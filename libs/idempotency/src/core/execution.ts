@@ -29,7 +29,7 @@ export type Fate =
  * One claimed operation from its claim to its settlement.
  *
  * `begin`, the handler, `seal` (or `rollback` where it failed), the answer, `settle`. After a rollback `begin` may be
- * called again: the claim is still ours.
+ * called again: the claim is still ours, or it rejects.
  */
 export class Execution<Tx> {
   private work: Work<Tx> | null = null;

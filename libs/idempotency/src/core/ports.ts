@@ -25,7 +25,11 @@ export interface Session<Tx> {
   claim(fingerprint: Uint8Array): Promise<Claim | 'held' | 'busy'>;
   /** The operation's record as committed now; null when there is none. */
   read(): Promise<OperationRecord | null>;
-  /** Opens a transaction for the work of this claim. */
+  /**
+   * Opens a transaction for the work of this claim.
+   *
+   * Rejects too where the operation was taken by somebody else, after an earlier work of the claim had been undone.
+   */
   begin(claim: Claim): Promise<Work<Tx>>;
   /**
    * Makes the operation claimable at once, if it is still held by this claim.

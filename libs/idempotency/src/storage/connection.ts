@@ -1,6 +1,7 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 
+import type { Report } from '../core/ports.js';
 import { isConnectionLost } from './postgres-errors.js';
 import type { Statement } from './statements.js';
 
@@ -26,7 +27,7 @@ export class Connection {
   private constructor(
     readonly dataSource: DataSource,
     readonly runner: QueryRunner,
-    private readonly client: PoolClient,
+    private readonly client: PoolClient & { readonly pipeline?: boolean },
     private readonly options: ConnectionOptions,
   ) {
     this.release = runner.release.bind(runner);
@@ -62,10 +63,23 @@ export class Connection {
     return this.send<Row>(this.options.areStatementsPrepared ? { name, text, values } : { text, values });
   }
 
-  /** Sends plain text; the result is that of its first command. */
+  /** Sends plain text; the result is that of its last command. */
   async command(text: string): Promise<QueryResult> {
     const results: QueryResult | QueryResult[] = await this.send({ text });
-    return Array.isArray(results) ? (results[0] as QueryResult) : results;
+    return Array.isArray(results) ? (results.at(-1) as QueryResult) : results;
+  }
+
+  /** Ends the transaction that is open on it; false where the server did not confirm that, and nobody is to use it again. */
+  async rollBack(report: Report): Promise<boolean> {
+    if (!this.isUsable) return false;
+    try {
+      await this.command('ROLLBACK');
+      return true;
+    } catch (error) {
+      this.distrust();
+      report('A rollback was not confirmed; its connection is closed, which rolls back as well.', error);
+      return false;
+    }
   }
 
   /** Shows the text of everything that others send on the connection, also past TypeORM, to `look`, which may throw. */
@@ -86,6 +100,11 @@ export class Connection {
   /** Whether it can still be used: its server answered, and its state is known. */
   get isUsable(): boolean {
     return !this.isDistrusted && !this.runner.isReleased;
+  }
+
+  /** Whether a statement may be sent before the last one is answered. */
+  get isPipelined(): boolean {
+    return this.client.pipeline === true;
   }
 
   /** Its state is not known: nobody is to use it again. */

@@ -2,13 +2,17 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import type { Attempt } from '../core/attempt.js';
 import type { Report, Session, Store } from '../core/ports.js';
+import { AttemptConnection } from './attempt-connection.js';
 import type { ConnectionOptions } from './connection.js';
 import { LeaseSession } from './lease-session.js';
+import { lockOf } from './operation-lock.js';
 import { statementsFor, type Statements } from './statements.js';
 import { recordNames } from './table-names.js';
+import { TransactionSession } from './transaction-session.js';
 
 /** Records and work on one PostgreSQL, through the application's own TypeORM data source. */
 export class PostgresStore implements Store<EntityManager> {
+  private readonly table: string;
   private readonly statements: Statements;
 
   constructor(
@@ -16,10 +20,19 @@ export class PostgresStore implements Store<EntityManager> {
     private readonly options: ConnectionOptions,
     private readonly report: Report,
   ) {
-    this.statements = statementsFor(recordNames(dataSource));
+    const names = recordNames(dataSource);
+    this.table = names.table;
+    this.statements = statementsFor(names);
   }
 
-  open(attempt: Attempt): Promise<Session<EntityManager>> {
-    return LeaseSession.open(this.dataSource, this.options, this.statements, attempt, this.report);
+  async open(attempt: Attempt): Promise<Session<EntityManager>> {
+    const { operation, strategy } = attempt;
+    const connection = await AttemptConnection.open(this.dataSource, this.options, this.statements, attempt);
+    switch (strategy.kind) {
+      case 'lease':
+        return new LeaseSession(connection, this.report);
+      case 'transaction':
+        return new TransactionSession(connection, strategy.isolation, lockOf(this.table, operation), this.report);
+    }
   }
 }

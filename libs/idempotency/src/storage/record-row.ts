@@ -6,6 +6,7 @@ export interface RecordRow {
   state: 'in_progress' | 'completed';
   token: string | null;
   fingerprint: Buffer;
+  attempts: number;
   has_steps: boolean;
   is_expired: boolean;
   lease_left_ms: number | null;
@@ -17,7 +18,8 @@ export interface RecordRow {
   resource: string | null;
 }
 
-export function toRecord(row: RecordRow): OperationRecord {
+export function toRecord(row: RecordRow | null): OperationRecord | null {
+  if (row === null) return null;
   const { state, token, fingerprint, is_expired: isExpired } = row;
   if (state === 'in_progress') {
     return { state, token, fingerprint, isExpired, leaseLeftMs: row.lease_left_ms, hasSteps: row.has_steps };

@@ -1,3 +1,4 @@
+import type { Isolation } from '../core/attempt.js';
 import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
 import type { TableNames } from './table-names.js';
 
@@ -7,7 +8,9 @@ export interface Statement {
   readonly text: string;
 }
 
-export type Statements = Readonly<Record<'claim' | 'read' | 'record' | 'renew' | 'release', Statement>>;
+export type Statements = Readonly<
+  Record<'claim' | 'read' | 'record' | 'renew' | 'release' | 'reserve' | 'insert', Statement>
+>;
 
 /**
  * The protocol's statements for one table.
@@ -18,6 +21,22 @@ export type Statements = Readonly<Record<'claim' | 'read' | 'record' | 'renew' |
  */
 export function statementsFor({ table, columns: c }: TableNames<IdempotencyRecord>): Statements {
   const isOurs = `r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.token} = $4 AND r.${c.state} = 'in_progress'`;
+  const identity = `${c.tenant}, ${c.endpoint}, ${c.key}`;
+
+  /* What a row may be taken over in, where `now` is the time that a claim of it would have. */
+  const isClaimable = (now: string) => `(
+  (r.${c.state} = 'completed' AND r.${c.expiresAt} <= ${now})
+   OR (r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= ${now})
+       AND (r.${c.fingerprint} = excluded.${c.fingerprint} OR (r.${c.expiresAt} <= ${now} AND NOT r.${c.hasSteps}))))`;
+  const takenOver = (now: string) => `
+  ${c.fingerprint} = excluded.${c.fingerprint}, ${c.state} = excluded.${c.state}, ${c.token} = excluded.${c.token},
+  ${c.lockedAt} = excluded.${c.lockedAt}, ${c.lockedUntil} = excluded.${c.lockedUntil}, ${c.expiresAt} = excluded.${c.expiresAt},
+  ${c.createdAt} = CASE WHEN r.${c.expiresAt} <= ${now} THEN excluded.${c.createdAt} ELSE r.${c.createdAt} END,
+  ${c.attempts} = CASE WHEN r.${c.expiresAt} <= ${now} THEN 1 ELSE r.${c.attempts} + 1 END,
+  ${c.hasSteps} = r.${c.hasSteps} AND r.${c.state} = 'in_progress',`;
+  const forgotten = `
+  ${c.completedAt} = NULL, ${c.responseStatus} = NULL, ${c.responseHeaders} = NULL, ${c.responseBody} = NULL,
+  ${c.responseOmitted} = NULL, ${c.responseKeyId} = NULL, ${c.resource} = NULL`;
 
   /*
    * $4 fingerprint, $5 token, $6 lease, $7 retention. One row: ours. None: held.
@@ -26,25 +45,16 @@ export function statementsFor({ table, columns: c }: TableNames<IdempotencyRecor
    * no longer than a quarter second for a completion that is committing (SQLSTATE 55P03).
    */
   const claim = `
-INSERT INTO ${table} AS r (${c.tenant}, ${c.endpoint}, ${c.key}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.lockedUntil}, ${c.expiresAt})
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.lockedUntil}, ${c.expiresAt})
 VALUES ($1, $2, $3, $4,
   CASE WHEN set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '250ms', true) IS NOT NULL THEN 'in_progress' END,
   $5, now(), now(), now() + $6::interval, now() + $7::interval)
-ON CONFLICT (${c.tenant}, ${c.endpoint}, ${c.key}) DO UPDATE SET
-  ${c.fingerprint} = excluded.${c.fingerprint}, ${c.state} = excluded.${c.state}, ${c.token} = excluded.${c.token},
-  ${c.lockedAt} = excluded.${c.lockedAt}, ${c.lockedUntil} = excluded.${c.lockedUntil}, ${c.expiresAt} = excluded.${c.expiresAt},
-  ${c.createdAt} = CASE WHEN r.${c.expiresAt} <= excluded.${c.createdAt} THEN excluded.${c.createdAt} ELSE r.${c.createdAt} END,
-  ${c.attempts} = CASE WHEN r.${c.expiresAt} <= excluded.${c.createdAt} THEN 1 ELSE r.${c.attempts} + 1 END,
-  ${c.hasSteps} = r.${c.hasSteps} AND r.${c.state} = 'in_progress',
-  ${c.completedAt} = NULL, ${c.responseStatus} = NULL, ${c.responseHeaders} = NULL, ${c.responseBody} = NULL,
-  ${c.responseOmitted} = NULL, ${c.responseKeyId} = NULL, ${c.resource} = NULL
-WHERE (r.${c.state} = 'completed' AND r.${c.expiresAt} <= excluded.${c.createdAt})
-   OR (r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= excluded.${c.createdAt})
-       AND (r.${c.fingerprint} = excluded.${c.fingerprint} OR (r.${c.expiresAt} <= excluded.${c.createdAt} AND NOT r.${c.hasSteps})))
+ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.createdAt}`)} ${forgotten}
+WHERE ${isClaimable(`excluded.${c.createdAt}`)}
 RETURNING ${c.attempts} AS attempts`;
 
   const read = `
-SELECT ${c.state} AS state, ${c.token} AS token, ${c.fingerprint} AS fingerprint, ${c.hasSteps} AS has_steps,
+SELECT ${c.state} AS state, ${c.token} AS token, ${c.fingerprint} AS fingerprint, ${c.attempts} AS attempts, ${c.hasSteps} AS has_steps,
   ${c.expiresAt} <= statement_timestamp() AS is_expired,
   (extract(epoch FROM ${c.lockedUntil} - statement_timestamp()) * 1000)::float8 AS lease_left_ms,
   ${c.responseStatus} AS status, ${c.responseHeaders} AS headers, ${c.responseBody} AS body,
@@ -78,7 +88,36 @@ FROM setting WHERE done IS NOT NULL AND ${isOurs} AND r.${c.lockedUntil} IS NOT 
 WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '5s', true) AS done)
 DELETE FROM ${table} AS r USING setting WHERE done IS NOT NULL AND ${isOurs} AND NOT r.${c.hasSteps}`;
 
-  return named({ claim, read, record, renew, release });
+  /*
+   * The claim inside the work's own transaction, which has to hold the operation's lock: without it there is no marker.
+   * Those with steps are left to leases. $4 fingerprint, $5 token, $6 retention. One row: ours. None: held, or no lock.
+   */
+  const hasLock = `current_setting('idempotency.token', true) = $5::uuid::text`;
+  const mayInsert = (now: string) => `${isClaimable(now)} AND (r.${c.state} = 'completed' OR NOT r.${c.hasSteps})`;
+  const reserve = `
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.expiresAt})
+SELECT $1, $2, $3, $4, 'in_progress', $5::uuid, statement_timestamp(), statement_timestamp(), statement_timestamp() + $6::interval
+WHERE ${hasLock}
+ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.createdAt}`)} ${forgotten}
+WHERE ${mayInsert(`excluded.${c.createdAt}`)}
+RETURNING ${c.attempts} AS attempts`;
+
+  /*
+   * The whole record at once, of an operation that nothing but its lock has claimed. $7 to $12 as $5 to $10 of the
+   * record statement. Exactly one row, or the claim is lost: to somebody who did not ask for the lock.
+   */
+  const insert = `
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.completedAt}, ${c.expiresAt},
+  ${c.responseStatus}, ${c.responseHeaders}, ${c.responseBody}, ${c.responseOmitted}, ${c.resource}, ${c.responseKeyId})
+SELECT $1, $2, $3, $4, 'completed', $5::uuid, now(), now(), statement_timestamp(), now() + $6::interval, $7, $8, $9, $10, $11, $12
+WHERE ${hasLock} AND set_config('idle_in_transaction_session_timeout', '2s', true) IS NOT NULL
+ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.completedAt}`)}
+  ${c.completedAt} = excluded.${c.completedAt}, ${c.responseStatus} = excluded.${c.responseStatus},
+  ${c.responseHeaders} = excluded.${c.responseHeaders}, ${c.responseBody} = excluded.${c.responseBody},
+  ${c.responseOmitted} = excluded.${c.responseOmitted}, ${c.responseKeyId} = excluded.${c.responseKeyId}, ${c.resource} = excluded.${c.resource}
+WHERE ${mayInsert(`excluded.${c.completedAt}`)}`;
+
+  return named({ claim, read, record, renew, release, reserve, insert });
 }
 
 /** Opens the work's transaction: its isolation said, its marker set, and its locks no longer held than its lease. */
@@ -86,6 +125,33 @@ export function beginStatement(token: string, leaseMs: number): string {
   return (
     `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idempotency.token = '${token}'; ` +
     `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(leaseMs)}`
+  );
+}
+
+export interface LockingBegin {
+  readonly isolation: Isolation;
+  readonly token: string;
+  readonly leaseMs: number;
+  /** See `lockOf()`. */
+  readonly lock: string;
+}
+
+/** The same for a work that is its own claim. One row, and the marker set: the lock is ours. None: somebody has it. */
+export function lockingBeginStatement({ isolation, token, leaseMs, lock }: LockingBegin): string {
+  return (
+    `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(leaseMs)}; ` +
+    `SELECT set_config('idempotency.token', '${token}', true) WHERE pg_try_advisory_xact_lock('${lock}'::bigint)`
+  );
+}
+
+/**
+ * Opens a transaction that waits until the one that holds the lock is over, for longer than the idle timeout of the
+ * statements that record: it outlasts a COMMIT that will never come.
+ */
+export function awaitingBeginStatement(lock: string, leaseMs: number): string {
+  return (
+    `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(leaseMs)}; ` +
+    `SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock('${lock}'::bigint)`
   );
 }
 

@@ -1,36 +1,34 @@
 import type { EntityManager } from 'typeorm';
 
-import type { Attempt } from '../core/attempt.js';
-import type { Claim } from '../core/claim.js';
 import { workBroken } from '../core/errors.js';
 import type { Report, Work } from '../core/ports.js';
 import type { Recording } from '../core/recording.js';
 import type { Connection } from './connection.js';
 import { IN_FAILED_TRANSACTION, sqlState } from './postgres-errors.js';
 import { SharedManager } from './shared-manager.js';
-import { beginStatement, type Statements } from './statements.js';
+
+/** What the two ways of claiming an operation do differently in the transaction of its work. */
+export interface Terms {
+  /** Opens the transaction on the work's connection, if it is not open yet. */
+  open(): Promise<unknown>;
+  /** Writes the recording's columns; false when the claim is lost. */
+  record(answer: readonly unknown[]): Promise<boolean>;
+}
 
 /** The one transaction in which the handler writes and its answer is recorded. */
 export class WorkTransaction implements Work<EntityManager> {
+  /** The server has confirmed that nothing of it was committed. */
+  isUndone = false;
+
   private constructor(
     private readonly connection: Connection,
-    private readonly shared: SharedManager,
-    private readonly statements: Statements,
-    private readonly attempt: Attempt,
-    private readonly claim: Claim,
     private readonly report: Report,
+    private readonly terms: Terms,
+    private readonly shared: SharedManager,
   ) {}
 
-  static async begin(
-    connection: Connection,
-    statements: Statements,
-    attempt: Attempt,
-    claim: Claim,
-    report: Report,
-  ): Promise<WorkTransaction> {
-    const shared = new SharedManager(connection.runner, () =>
-      connection.command(beginStatement(claim.token, attempt.leaseMs)),
-    );
+  static async begin(connection: Connection, report: Report, terms: Terms): Promise<WorkTransaction> {
+    const shared = new SharedManager(connection.runner, () => terms.open());
     connection.isHandedOut = true;
     connection.watch((text) => shared.forbidControl(text));
     try {
@@ -39,7 +37,7 @@ export class WorkTransaction implements Work<EntityManager> {
       connection.distrust();
       throw error;
     }
-    return new WorkTransaction(connection, shared, statements, attempt, claim, report);
+    return new WorkTransaction(connection, report, terms, shared);
   }
 
   get tx(): EntityManager {
@@ -62,12 +60,9 @@ export class WorkTransaction implements Work<EntityManager> {
   }
 
   async record(recording: Recording): Promise<boolean> {
-    const { tenant, endpoint, key } = this.attempt.operation;
     const { status, headers, body, omitted, resource, keyId = null } = recording;
-    const answer = [status, JSON.stringify(headers), body, omitted, resource, keyId];
     try {
-      const values = [tenant, endpoint, key, this.claim.token, ...answer];
-      return (await this.connection.run(this.statements.record, values)).rowCount === 1;
+      return await this.terms.record([status, JSON.stringify(headers), body, omitted, resource, keyId]);
     } catch (error) {
       throw sqlState(error) === IN_FAILED_TRANSACTION ? swallowedError() : error;
     }
@@ -85,13 +80,7 @@ export class WorkTransaction implements Work<EntityManager> {
 
   async rollback(): Promise<void> {
     await this.shared.close();
-    if (!this.connection.isUsable) return;
-    try {
-      await this.connection.command('ROLLBACK');
-    } catch (error) {
-      this.connection.distrust();
-      this.report('A rollback was not confirmed; its connection is closed, which rolls back as well.', error);
-    }
+    this.isUndone = await this.connection.rollBack(this.report);
   }
 }
 
