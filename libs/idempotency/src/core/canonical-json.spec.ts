@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
+import canonicalizeModule from 'canonicalize';
 import fc from 'fast-check';
 
 import { canonicalJson, MAX_DEPTH } from './canonical-json.js';
 import { IdempotencyError } from './errors.js';
+
+// Its types speak of an ES default export; what the module exports is the function itself.
+const canonicalize = canonicalizeModule as unknown as (value: unknown) => string;
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
@@ -38,19 +42,36 @@ describe('canonicalJson', () => {
     ['null', 'null'],
     ['""', '""'],
     ['0', '0'],
-    ['-0', 'null\0$=-0'],
-    ['{"a":[-0.0e2,0]}', '{"a":[null,0]}\0$/"a"/"0"=-0'],
+    ['-0', '-0'],
+    ['{"a":[-0.0e2,0]}', '{"a":[-0,0]}'],
     ['{"__proto__":{"a":1},"a":2}', '{"__proto__":{"a":1},"a":2}'],
     ['{"toJSON":1,"a":2}', '{"a":2,"toJSON":1}'],
     ['9007199254740993', '9007199254740992'],
     ['{"\\ud83d\\ude00":1,"\\ufb33":2}', '{"😀":1,"\ufb33":2}'],
-    ['[1e400]', '[null]\0$/"0"=Infinity'],
-    ['{"__proto__":1e400}', '{"__proto__":null}\0$/"__proto__"=Infinity'],
-    ['{"b":-1e400,"a":1e400}', '{"a":null,"b":null}\0$/"a"=Infinity\0$/"b"=-Infinity'],
-    ['[-1e400]', '[null]\0$/"0"=-Infinity'],
-    ['1e400', 'null\0$=Infinity'],
+    ['[1e400]', '[Infinity]'],
+    ['{"__proto__":1e400}', '{"__proto__":Infinity}'],
+    ['{"b":-1e400,"a":1e400}', '{"a":Infinity,"b":-Infinity}'],
+    ['[-1e400]', '[-Infinity]'],
+    ['1e400', 'Infinity'],
   ])('writes %s as %s', (json, canonical) => {
     expect(canonicalJson(JSON.parse(json))).toBe(canonical);
+  });
+
+  it('is what the reference implementation of RFC 8785 writes', () => {
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false }), (json) => {
+        const value: unknown = JSON.parse(JSON.stringify(JSON.parse(json)));
+        expect(canonicalJson(value)).toBe(canonicalize(value));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each<[what: string, json: string]>([
+    ['under a long name', `{"${'x'.repeat(100_000)}":[${'1e400,'.repeat(10_000)}-0]}`],
+    ['far inside', `${'['.repeat(500)}${'-0,'.repeat(10_000)}1${']'.repeat(500)}`],
+  ])('is not much longer than the payload, also with what JSON cannot express %s', (_, json) => {
+    expect(canonicalJson(JSON.parse(json)).length).toBeLessThan(2 * json.length);
   });
 
   it('is the same whatever the order of members', () => {

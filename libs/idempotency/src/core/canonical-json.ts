@@ -1,9 +1,4 @@
-import canonicalizeModule from 'canonicalize';
-
 import { IdempotencyError } from './errors.js';
-
-// Its types speak of an ES default export; what the module exports is the function itself.
-const canonicalize = canonicalizeModule as unknown as (value: unknown) => string | undefined;
 
 /** The deepest nesting accepted; far beyond any sane payload, far below what exhausts the stack. */
 export const MAX_DEPTH = 512;
@@ -11,75 +6,71 @@ export const MAX_DEPTH = 512;
 /**
  * The canonical form (RFC 8785) of a value as a JSON parser delivers it: equal for equal values, other for others.
  *
- * What a parser can deliver and RFC 8785 cannot tell apart is written as null, and where it stood is appended behind a
- * NUL, which no canonical text contains: an infinite number (`1e400`), `-0`, and `undefined` as code puts it into
- * values. None of them equals null, 0 or an absent member.
+ * What a parser can deliver and the RFC cannot tell apart or express is written as in JavaScript, which no canonical
+ * JSON contains: `-0`, the infinite numbers that `1e400` becomes, and `undefined`, as code leaves it in values. It is
+ * written where it stands, at no greater cost than any other value: a payload full of it must not be a weapon.
  *
  * @throws {IdempotencyError} `idempotency-payload-invalid` when nested deeper than {@link MAX_DEPTH};
  *   `idempotency-payload-unsupported` for what is no JSON value, such as a Map or an object of a class.
  */
 export function canonicalJson(value: unknown): string {
-  const found: string[] = [];
-  const expressible = withoutInexpressible(value, [], found);
-  const text = canonicalize(expressible)!;
-  return found.length === 0 ? text : `${text}\0${found.sort().join('\0')}`;
+  const written: string[] = [];
+  write(value, 0, written);
+  return written.join('');
 }
 
-/** The value itself, or a copy where something had to be replaced. */
-function withoutInexpressible(value: unknown, path: (string | number)[], found: string[]): unknown {
+function write(value: unknown, depth: number, written: string[]): void {
   switch (typeof value) {
     case 'string':
-    case 'boolean':
-      return value;
+      written.push(JSON.stringify(value));
+      return;
     case 'number':
-      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
-      found.push(`${pointer(path)}=${Object.is(value, -0) ? '-0' : value}`);
-      return null;
+      written.push(Object.is(value, -0) ? '-0' : String(value));
+      return;
+    case 'boolean':
     case 'undefined':
-      found.push(`${pointer(path)}=undefined`);
-      return null;
+      written.push(String(value));
+      return;
     case 'object':
-      return value === null ? null : expressibleObject(value, path, found);
+      if (value === null) written.push('null');
+      else writeObject(value, depth, written);
+      return;
     default:
       throw noJson();
   }
 }
 
-function expressibleObject(value: object, path: (string | number)[], found: string[]): unknown {
-  if (path.length === MAX_DEPTH) throw tooDeep();
-  if (Array.isArray(value)) {
-    return withReplaced(value as unknown[], value.keys(), () => [...(value as unknown[])], path, found);
-  }
-  if (!isRecord(value)) throw noJson();
-  return withReplaced(value, Object.keys(value), () => ({ ...value }), path, found);
+function writeObject(value: object, depth: number, written: string[]): void {
+  if (depth === MAX_DEPTH) throw tooDeep();
+  if (Array.isArray(value)) writeElements(value, depth, written);
+  else if (isRecord(value)) writeMembers(value, depth, written);
+  else throw noJson();
 }
 
-function withReplaced<Name extends string | number>(
-  value: { readonly [name in Name]: unknown },
-  names: Iterable<Name>,
-  copyOf: () => { [name in Name]: unknown },
-  path: (string | number)[],
-  found: string[],
-): unknown {
-  let copy: { [name in Name]: unknown } | undefined;
-  for (const name of names) {
-    const child = value[name];
-    path.push(name);
-    const kept = withoutInexpressible(child, path, found);
-    path.pop();
-    if (kept !== child) (copy ??= copyOf())[name] = kept;
+function writeElements(elements: readonly unknown[], depth: number, written: string[]): void {
+  written.push('[');
+  for (let i = 0; i < elements.length; i++) {
+    if (i > 0) written.push(',');
+    write(elements[i], depth + 1, written);
   }
-  return copy ?? value;
+  written.push(']');
+}
+
+function writeMembers(members: Readonly<Record<string, unknown>>, depth: number, written: string[]): void {
+  // Sorted by UTF-16 code units, as the RFC asks (section 3.2.3).
+  const names = Object.keys(members).sort();
+  written.push('{');
+  for (let i = 0; i < names.length; i++) {
+    written.push(i > 0 ? ',' : '', JSON.stringify(names[i]), ':');
+    write(members[names[i]!], depth + 1, written);
+  }
+  written.push('}');
 }
 
 /** Whether all there is to an object are its members: parsers make theirs with an empty prototype, or none. */
 function isRecord(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function pointer(path: readonly (string | number)[]): string {
-  return ['$', ...path.map((name) => JSON.stringify(String(name)))].join('/');
 }
 
 function tooDeep(): IdempotencyError {

@@ -97,8 +97,9 @@ function expressExchange(request: ExpressRequest, response: ExpressResponse): Ht
 function expressBody(request: ExpressRequest): unknown {
   const { body, _body } = request;
   const isExpress4 = 'param' in request;
+  if (!isExpress4 || (_body && announcesBody(request))) return body;
   const isEmpty = typeof body === 'object' && body !== null && Object.keys(body).length === 0;
-  return isExpress4 && isEmpty && !(_body && announcesBody(request)) ? undefined : body;
+  return isEmpty ? undefined : body;
 }
 
 /** What this file knows of Fastify 4 and 5. */
