@@ -10,8 +10,8 @@ type Part = string | Uint8Array;
 /**
  * What of a request's body goes into the fingerprint. The first part says how many follow and what they are.
  *
- * Beside a message without a body stands what a parser made of it all the same: an empty object in some frameworks, and
- * over HTTP/2 possibly a whole body, which no header announces there.
+ * Beside a message without a body stands what a parser made of it all the same: of JSON with a Content-Length of 0,
+ * Express makes an empty object.
  */
 export function bodyParts(content: RequestContent, selection: BodySelection): Part[] {
   const { hasBody, body } = content;

@@ -60,7 +60,7 @@ describe('requestFingerprint', () => {
     expect(new Set(fingerprints).size).toBe(fingerprints.length);
   });
 
-  it('tells bodies apart that come without an announcement, as over HTTP/2', () => {
+  it('tells bodies apart that no header announces', () => {
     const [one, other] = [{ amount: 1 }, { amount: 2 }].map((body) =>
       requestFingerprint({ ...content, hasBody: false, body }),
     );
