@@ -14,7 +14,7 @@ const RUNS = 150;
 
 const database = useDatabase();
 
-/** The media type without its parameters; a message that announces no body says nothing by it. */
+/** The media type without its parameters, in lower case. */
 function mediaTypeOf({ headers = [] }: Message): string | undefined {
   const line = headers.find(([name]) => name === 'Content-Type');
   return line?.[1].split(';')[0]!.toLowerCase();
