@@ -37,6 +37,18 @@ export class GivenController {
     return take(this.ledger, this.given, this.context, seen);
   }
 
+  @Post('moved/:id')
+  @Idempotent({ endpoint: 'one name for two routes' })
+  before(@Req() seen: Seen) {
+    return take(this.ledger, this.given, this.context, seen);
+  }
+
+  @Post('moved-here/:id')
+  @Idempotent({ endpoint: 'one name for two routes' })
+  after(@Req() seen: Seen) {
+    return take(this.ledger, this.given, this.context, seen);
+  }
+
   /** Changes everything it was given. */
   @Post(':id/changed')
   @Idempotent()

@@ -141,7 +141,7 @@ describe.each(PLATFORMS)('on %s', (platform) => {
   it.each(Object.keys(UNUSABLE))('runs nothing when a function cannot say what was asked: %s', async (note) => {
     const key = randomUUID();
     const { response, given } = await app.send(asking('unusable', JSON.stringify({ note })), key);
-    expect(response.json()).toMatchObject({ status: 500, code: 'idempotency-work-broken' });
+    expect(response.json()).toMatchObject({ status: 500, code: 'idempotency-fingerprint-failed', retryable: false });
     expect(response.json().detail).toContain('`fingerprint`');
     expect(response.body().toString()).not.toContain('away');
     expect(given).toBeUndefined();
@@ -170,7 +170,7 @@ describe.each(PLATFORMS)('an application on %s that keeps no raw bodies', (platf
   it('is told so where an endpoint compares them, and runs nothing', async () => {
     const key = randomUUID();
     const { response, given } = await app.send(raw('{"a":1}'), key);
-    expect(response.json()).toMatchObject({ status: 500, code: 'idempotency-work-broken' });
+    expect(response.json()).toMatchObject({ status: 500, code: 'idempotency-fingerprint-failed', retryable: false });
     expect(response.json().detail).toContain('`rawBody: true`');
     expect(given).toBeUndefined();
     expect(await database.witness.recordOf(key)).toBeNull();

@@ -44,6 +44,7 @@ const SAME: readonly Row[] = [
     typed('application/octet-stream', Buffer.of(0, 255)),
     typed('application/octet-stream', Buffer.of(0, 255)),
   ],
+  ['the new route of a named operation', asking('/given/moved/1'), asking('/given/moved-here/1')],
   ['no body, said in another way', NONE, { ...NONE, body: '', framing: 'length' }],
   [
     'other credentials, dates, agents, traces and wishes for an answer',

@@ -9,6 +9,7 @@ export type IdempotencyErrorCode =
   | 'idempotency-request-in-progress'
   | 'idempotency-response-unavailable'
   | 'idempotency-scope-unresolved'
+  | 'idempotency-fingerprint-failed'
   | 'idempotency-store-unavailable'
   | 'idempotency-shutting-down'
   | 'idempotency-work-broken';

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../core/canonical-json.js';
-import { IdempotencyError, workBroken } from '../core/errors.js';
+import { IdempotencyError } from '../core/errors.js';
 import { type BodyPath, partAt, pointerTo, without } from './body-paths.js';
 import { contentDigest } from './content-digest.js';
 import type { BodySelection } from './fingerprint-options.js';
@@ -28,7 +28,8 @@ function rawParts(content: RequestContent, mediaType: string): Part[] {
   const bytes = rawBody instanceof Uint8Array ? rawBody : body;
   if (bytes instanceof Uint8Array) return ['bytes', mediaType, bytes];
   if (isUnread(body)) return digestParts(content, mediaType) ?? refuse(UNREAD);
-  throw workBroken(
+  throw new IdempotencyError(
+    'idempotency-fingerprint-failed',
     'The request was not run: this endpoint compares raw bodies, and the application does not keep them. ' +
       'Nest does with `rawBody: true`; else remove `fingerprint.body`.',
   );

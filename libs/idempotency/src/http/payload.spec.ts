@@ -204,7 +204,7 @@ describe('requestFingerprint, of what endpoints choose', () => {
 
   it('fails where raw bodies are to be compared and the application does not keep them', () => {
     const broken = expect.objectContaining({
-      code: 'idempotency-work-broken',
+      code: 'idempotency-fingerprint-failed',
       message: expect.stringContaining('`rawBody: true`'),
     });
     expect(() => chosen({ body: 'raw' })).toThrow(broken);
@@ -273,7 +273,7 @@ describe('customFingerprint', () => {
     ],
   ])('fails for %s, and names the option', (_, value) => {
     const broken = expect.objectContaining({
-      code: 'idempotency-work-broken',
+      code: 'idempotency-fingerprint-failed',
       message: expect.stringContaining('`fingerprint`'),
       cause: expect.any(Error),
     });

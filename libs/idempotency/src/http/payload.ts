@@ -1,5 +1,5 @@
 import { canonicalJson } from '../core/canonical-json.js';
-import { type IdempotencyError, workBroken } from '../core/errors.js';
+import { IdempotencyError } from '../core/errors.js';
 import { fingerprint, FINGERPRINT_VERSION } from '../core/fingerprint.js';
 import { bodyParts } from './body-parts.js';
 import { type ContentSelection, WHOLE_CONTENT } from './fingerprint-options.js';
@@ -33,10 +33,11 @@ export function customFingerprint(content: RequestContent, asked: unknown): Uint
 
 /** A function of the application's did not say what was asked: nothing can be compared, so nothing is run. */
 export function fingerprintFailed(cause: unknown): IdempotencyError {
-  return workBroken(
+  return new IdempotencyError(
+    'idempotency-fingerprint-failed',
     "The request was not run: the function in this endpoint's `fingerprint` option failed, or returned something " +
       'else than a string, bytes or a JSON value.',
-    cause,
+    { cause },
   );
 }
 

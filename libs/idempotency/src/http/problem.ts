@@ -48,6 +48,7 @@ const KINDS: Record<IdempotencyErrorCode, readonly [status: number, title: strin
   'idempotency-payload-unsupported': [415, 'Payload unsupported', false],
   'idempotency-key-reused': [DEFAULT_MISMATCH_STATUS, 'Idempotency key reused', false],
   'idempotency-scope-unresolved': [500, 'Tenant unresolved', false],
+  'idempotency-fingerprint-failed': [500, 'Fingerprint failed', false],
   'idempotency-work-broken': [500, 'Work not committed', true],
   'idempotency-store-unavailable': [503, 'Idempotency store unavailable', true],
   'idempotency-shutting-down': [503, 'Shutting down', true],

@@ -67,8 +67,10 @@ export class HttpAttempts {
 
 /** Worked out before the handler can change what it was given. */
 async function fingerprintOf({ context, exchange, endpoint }: HttpCall): Promise<Uint8Array> {
-  const { content, request } = exchange;
-  const { fingerprint } = endpoint;
+  const { request } = exchange;
+  const { endpoint: name, fingerprint } = endpoint;
+  // A named operation is the same wherever its route has moved to.
+  const content = name === undefined ? exchange.content : { ...exchange.content, pattern: name };
   if (typeof fingerprint === 'function') return customFingerprint(content, await askedBy(fingerprint, context));
   const isEmpty = content.hasBody && content.body === undefined && (await isEmptyBody(request));
   return requestFingerprint(isEmpty ? { ...content, hasBody: false } : content, fingerprint);

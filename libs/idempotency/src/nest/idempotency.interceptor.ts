@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, of } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 
-import { IdempotencyError, workBroken } from '../core/errors.js';
+import { IdempotencyError, type IdempotencyErrorCode, workBroken } from '../core/errors.js';
 import type { Executor } from '../core/executor.js';
 import type { Report } from '../core/ports.js';
 import { NO_PATIENCE, type Patience } from '../core/patience.js';
@@ -25,6 +25,12 @@ import { runUnprotected } from './unprotected-run.js';
 import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HTTP_ATTEMPTS, REPORT, SETTINGS } from './tokens.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What a caller cannot help: what it was is for the application's log. */
+const FAULTS_OF_THE_APPLICATION = new Set<IdempotencyErrorCode>([
+  'idempotency-scope-unresolved',
+  'idempotency-fingerprint-failed',
+]);
 
 /** What was claimed for a request, found again when an outer interceptor runs the rest of the chain once more. */
 const RUN = Symbol('nestjs-idempotency.run');
@@ -57,7 +63,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (SAFE_METHODS.has(exchange.content.method)) return next.handle();
     const call = { context, exchange, endpoint: this.endpoints.of(context.getClass(), handler, mark) };
     return this.arrive(call, next).catch((error: unknown) => {
-      throw error instanceof IdempotencyError ? this.problems.exception(error, exchange) : error;
+      if (!(error instanceof IdempotencyError)) throw error;
+      if (FAULTS_OF_THE_APPLICATION.has(error.code)) this.report(error.message, error.cause);
+      throw this.problems.exception(error, exchange);
     });
   }
 
