@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,6 +21,13 @@ function testsNamedIn(page: string): [file: string, title: string][] {
 /** Words only: titles are written with placeholders and quotes in code. */
 const words = (text: string) => text.replace(/\\(.)/g, '$1').replace(/\s+/g, ' ');
 
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  ...['docs', 'docs/decisions', 'docs/situations'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : [])),
+  ),
+];
+
 describe('the documentation', () => {
   it.each([...testsNamedIn('README.md'), ...testsNamedIn('docs/guarantees.md')])(
     'names a test that exists: %s: %s',
@@ -35,7 +42,7 @@ describe('the documentation', () => {
   });
 
   it('has links that lead somewhere', () => {
-    for (const page of ['README.md', 'docs/architecture.md', 'docs/guarantees.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+    for (const page of PAGES) {
       const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => join(dirname(page), link!));
       expect(links.filter((link) => !existsSync(join(ROOT, link)))).toEqual([]);
     }
@@ -49,6 +56,10 @@ describe('the examples of the README', () => {
     expect(examples.length).toBeGreaterThanOrEqual(3);
     const virtual = new Map(examples.map((code, at) => [join(HERE, `readme-example-${at}.ts`), code]));
     expect(problemsIn(virtual)).toEqual([]);
+  });
+
+  it('show browsers the code that the tests run in one', () => {
+    expect(read('README.md')).toContain(`\`\`\`js\n${read('test/browsers/post-once.js').trimEnd()}\n\`\`\``);
   });
 
   it('would be found out if they did not', () => {

@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+
+/** Stands for the application of whoever reads the examples. */
+@Module({})
+export class AppModule {}
