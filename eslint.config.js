@@ -89,6 +89,12 @@ export default tseslint.config(
             { target: SRC, from: `${SRC}/index.ts`, message: 'Nothing inside imports the public entry.' },
             { target: './libs', from: ['./apps', './test', './bench'], message: 'The library knows nobody outside.' },
             { target: './apps', from: ['./test', './bench'], message: 'An application knows nobody outside.' },
+            {
+              target: './apps/psp',
+              from: ['./libs', './apps/payments'],
+              message: 'A witness shares nothing with those it judges.',
+            },
+            { target: './apps/payments', from: './apps/psp', message: 'The provider is reached over the wire.' },
           ],
         },
       ],

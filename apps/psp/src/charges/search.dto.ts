@@ -1,0 +1,6 @@
+import { IsReference } from './is-reference.js';
+
+export class Search {
+  @IsReference()
+  reference!: string;
+}

@@ -1,0 +1,23 @@
+import { HttpException } from '@nestjs/common';
+
+/** A refusal the caller can act on, as problem details (RFC 9457). `code` is stable; the prose is not. */
+export interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  /** Which members of the request were refused, and why. */
+  readonly errors?: readonly InvalidMember[];
+}
+
+export interface InvalidMember {
+  readonly member: string;
+  readonly messages: readonly string[];
+}
+
+export class ProblemException extends HttpException {
+  constructor(problem: Problem) {
+    super({ type: `https://psp.example/problems/${problem.code}`, ...problem }, problem.status);
+    this.message = problem.detail;
+  }
+}
