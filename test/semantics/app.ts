@@ -108,7 +108,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const adapter = platform === 'express' ? new ExpressAdapter() : new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES });
   let nest: INestApplication | undefined;
   try {
-    nest = await NestFactory.create(Root, adapter, { abortOnError: false, logger: logbook });
+    nest = await NestFactory.create(Root, adapter, { abortOnError: false, logger: logbook, rawBody: true });
     if (platform === 'express') readMoreOnExpress(nest as NestExpressApplication);
     else readMoreOnFastify(nest as NestFastifyApplication);
     await nest.listen(0, '127.0.0.1');

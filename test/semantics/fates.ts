@@ -26,7 +26,7 @@ function expectSaid(answer: Answer, [line, body]: Said): void {
 const succeed: Handler = ({ ownReply, paid }) => (ownReply ? ownReply.status(201).send(paid) : paid);
 
 /** Does this the first time; every other time it succeeds. */
-const atFirst =
+export const atFirst =
   (handler: Handler): Handler =>
   (scene) =>
     scene.entry === 1 ? handler(scene) : succeed(scene);

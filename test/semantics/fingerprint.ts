@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
+import { HttpException } from '@nestjs/common';
 import { expect } from '@jest/globals';
-import { expectPaid, expectProblem, expectReplay, statusLine } from './expectations.js';
+import { expectAnswer, expectPaid, expectProblem, expectReplay, statusLine } from './expectations.js';
+import { type Fate, throwing } from './fates.js';
 import type { Sending } from './request.js';
 import { NOTHING_HAPPENED, PAID_ONCE, type Situation } from './situation.js';
 
 /** All of these ask for the same as the first. */
-const equal = (first: Sending, ...others: Sending[]): Omit<Situation, 'when'> => ({
+const equal = (first: Sending, ...others: Sending[]): Fate => ({
   ends: PAID_ONCE,
   play: async ({ send }) => {
     const answer = await send(first);
@@ -14,7 +17,7 @@ const equal = (first: Sending, ...others: Sending[]): Omit<Situation, 'when'> =>
 });
 
 /** None of these asks for the same as the first. */
-const different = (first: Sending, ...others: Sending[]): Omit<Situation, 'when'> => ({
+const different = (first: Sending, ...others: Sending[]): Fate => ({
   ends: PAID_ONCE,
   play: async ({ send }) => {
     const answer = await send(first);
@@ -23,6 +26,28 @@ const different = (first: Sending, ...others: Sending[]): Omit<Situation, 'when'
     expectReplay(await send(first), answer);
   },
 });
+
+/** The first is asked; the rest of `same` are its retries, and `others` are not. */
+const both = (path: string, [first, ...same]: readonly string[], others: readonly string[]): Fate => ({
+  ends: PAID_ONCE,
+  play: async ({ send }) => {
+    const answer = await send({ path, body: first! });
+    expectPaid(answer);
+    for (const body of same) expectReplay(await send({ path, body }), answer);
+    for (const body of others) expectProblem(await send({ path, body }), 'idempotency-key-reused');
+  },
+});
+
+/** A form with one file. */
+function form(boundary: string, content: string): Pick<Required<Sending>, 'type' | 'body'> {
+  const head = 'Content-Disposition: form-data; name="file"; filename="receipt.txt"';
+  const body = `--${boundary}\r\n${head}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
+  return { type: `multipart/form-data; boundary=${boundary}`, body };
+}
+
+function digestOf(content: string): string {
+  return `Content-Digest: sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
+}
 
 const SHOP_TYPE = 'application/vnd.shop+json';
 const BYTES_TYPE = 'application/octet-stream';
@@ -87,6 +112,7 @@ export const fingerprint: readonly Situation[] = [
       { body: '{"n":9007199254740992.0}' },
     ),
   },
+  { when: 'JSON with `-0` and with `0`', ...different({ body: '{"n":-0}' }, { body: '{"n":0}' }) },
   {
     when: 'JSON with a number beyond every double, such as `1e400`, and null',
     ...different({ body: '{"n":1e400}' }, { body: '{"n":null}' }, { body: '{"n":-1e400}' }, { body: '{"n":0}' }),
@@ -154,6 +180,44 @@ export const fingerprint: readonly Situation[] = [
     },
   },
   {
+    when: 'multipart, at a route that takes the files later',
+    ends: NOTHING_HAPPENED,
+    play: async ({ send }) => {
+      expectProblem(await send({ path: '/uploads', ...form('x', 'receipt') }), 'idempotency-payload-unsupported');
+    },
+  },
+  {
+    when: 'multipart with a `Content-Digest`',
+    ends: PAID_ONCE,
+    play: async ({ script, send }) => {
+      const uploaded: unknown[] = [];
+      script.handler = ({ body, paid }) => {
+        uploaded.push(body.content);
+        return paid;
+      };
+      const upload = { path: '/uploads', ...form('x', 'receipt'), lines: [digestOf('receipt')] };
+      const first = await send(upload);
+      expectPaid(first);
+      expectReplay(await send(upload), first);
+      expectReplay(await send({ ...upload, ...form('other-boundary', 'receipt') }), first);
+      expectProblem(await send({ ...upload, lines: [digestOf('other')] }), 'idempotency-key-reused');
+      expect(uploaded).toEqual([form('x', 'receipt').body]);
+    },
+  },
+  {
+    when: 'multipart, where a function says what was asked',
+    ends: PAID_ONCE,
+    play: async ({ script, send }) => {
+      const upload = { path: '/asking-uploads', ...form('x', 'receipt') };
+      script.asked = () => 'receipt 1';
+      const first = await send(upload);
+      expectPaid(first);
+      expectReplay(await send({ ...upload, ...form('other-boundary', 'receipt') }), first);
+      script.asked = () => 'receipt 2';
+      expectProblem(await send(upload), 'idempotency-key-reused');
+    },
+  },
+  {
     when: 'a handler that changes its input',
     ends: PAID_ONCE,
     play: async ({ script, send }) => {
@@ -180,6 +244,75 @@ export const fingerprint: readonly Situation[] = [
       expectProblem(await send({ body: '{"amount":0}' }), 'idempotency-store-unavailable', { retryAfter: 1 });
       await setVersion(1);
       expectReplay(await send(), first);
+    },
+  },
+  {
+    when: 'a header that the endpoint names (`headers`)',
+    ends: PAID_ONCE,
+    play: async ({ send }) => {
+      const versioned = (...versions: string[]): Sending => ({
+        path: '/versioned',
+        lines: versions.map((version) => `x-api-version: ${version}`),
+      });
+      const first = await send(versioned('1'));
+      expectPaid(first);
+      expectReplay(await send({ ...versioned('1'), body: ' {"amount":100}' }), first);
+      for (const other of [versioned('2'), versioned(), versioned(''), versioned('1', '1')]) {
+        expectProblem(await send(other), 'idempotency-key-reused');
+      }
+    },
+  },
+  {
+    when: 'parts of the body that the endpoint picks (`pick`)',
+    ...both(
+      '/picking',
+      ['{"amount":1,"to":{"account":"a"},"at":1}', '{"to":{"account":"a","name":"Ada"},"amount":1.0,"at":2}'],
+      ['{"amount":2,"to":{"account":"a"},"at":1}', '{"amount":1,"to":{},"at":1}', '{"amount":1,"to":{"account":null}}'],
+    ),
+  },
+  {
+    when: 'parts of the body that the endpoint leaves out (`omit`)',
+    ...both(
+      '/omitting',
+      ['{"amount":1,"requestedAt":1,"to":{"traceId":1}}', '{"to":{},"amount":1}'],
+      ['{"amount":2,"requestedAt":1,"to":{"traceId":1}}', '{"amount":1,"to":{"name":"Ada"}}'],
+    ),
+  },
+  {
+    when: "a body that the endpoint compares as it was sent (`body: 'raw'`)",
+    ...both('/signed', ['{"a":1,"b":2}', '{"a":1,"b":2}'], ['{"b":2,"a":1}', '{"a":1, "b":2}', '{"a":1,"b":2.0}']),
+  },
+  {
+    when: 'what a function says was asked',
+    ends: PAID_ONCE,
+    play: async ({ script, send }) => {
+      script.asked = (context) => {
+        const { body } = context.switchToHttp().getRequest<{ body: { amount: number } }>();
+        return Promise.resolve({ amount: body.amount });
+      };
+      const asking = (body: string, query = ''): Sending => ({ path: `/asking${query}`, body });
+      const first = await send(asking('{"amount":1,"at":1}'));
+      expectPaid(first);
+      expectReplay(await send(asking('{"at":2,"amount":1.0}', '?a=1')), first);
+      expectProblem(await send(asking('{"amount":2,"at":1}')), 'idempotency-key-reused');
+    },
+  },
+  {
+    when: 'a function that throws an `HttpException`',
+    ends: NOTHING_HAPPENED,
+    play: async ({ script, send }) => {
+      script.asked = throwing(new HttpException({ body: 'not signed' }, 401)) as () => never;
+      expectAnswer(await send({ path: '/asking' }), { line: '401 Unauthorized', body: { body: 'not signed' } });
+    },
+  },
+  {
+    when: 'options of `fingerprint` that cannot be right',
+    ends: NOTHING_HAPPENED,
+    play: async ({ refusalToStart }) => {
+      const fingerprint = { pick: ['/a'], omit: ['/b'] };
+      expect(await refusalToStart({ idempotency: { fingerprint } })).toContain(
+        '`fingerprint` has both `pick` and `omit`',
+      );
     },
   },
 ];

@@ -1,9 +1,11 @@
-import { Controller, Get, Head, Injectable, Next, Options, Post, Sse, type Type } from '@nestjs/common';
+import { Controller, Get, Head, Injectable, Next, Options, Post, Res, Sse, type Type } from '@nestjs/common';
 import { expect } from '@jest/globals';
 import { Idempotent } from 'nestjs-idempotency';
 import { EMPTY } from 'rxjs';
 import { expectAnswer, expectPaid, expectProblem, expectReplay } from './expectations.js';
+import type { Fate } from './fates.js';
 import type { Sending } from './request.js';
+import type { Reply } from './script.js';
 import {
   type Ending,
   NOTHING_HAPPENED,
@@ -16,11 +18,7 @@ import {
 type Reason = 'empty' | 'too_long' | 'charset' | 'syntax' | 'multiple';
 
 /** Every one of these keys, made from the run, is refused for this reason. */
-const refused = (
-  reason: Reason,
-  keys: (run: string) => readonly string[],
-  path = '/plain',
-): Omit<Situation, 'when'> => ({
+const refused = (reason: Reason, keys: (run: string) => readonly string[], path = '/plain'): Fate => ({
   ends: NOTHING_HAPPENED,
   play: async ({ run, send }) => {
     for (const key of keys(run)) expectProblem(await send({ path, key }), 'idempotency-key-invalid', { reason });
@@ -28,7 +26,7 @@ const refused = (
 });
 
 /** Two requests that name the same operation: the second is answered from the record of the first. */
-const same = (first: (run: string) => Sending, second: (run: string) => Sending): Omit<Situation, 'when'> => ({
+const same = (first: (run: string) => Sending, second: (run: string) => Sending): Fate => ({
   ends: PAID_ONCE,
   play: async ({ run, send }) => {
     const answer = await send(first(run));
@@ -47,7 +45,7 @@ const apart = (ends: Ending, first: (run: string) => Sending, second: (run: stri
 });
 
 /** An application with this controller or provider does not start, and says which handler is the reason. */
-const refusedAtStart = (kind: 'controllers' | 'providers', type: Type, handler: string): Omit<Situation, 'when'> => ({
+const refusedAtStart = (kind: 'controllers' | 'providers', type: Type, handler: string): Fate => ({
   ends: NOTHING_HAPPENED,
   play: async ({ refusalToStart }) => {
     const message = await refusalToStart({ [kind]: [type] });
@@ -105,6 +103,15 @@ class OnGenerator {
   }
 }
 
+@Controller('refused-own-response')
+class OnOwnResponse {
+  @Post()
+  @Idempotent({ required: false })
+  write(@Res() reply: Reply): void {
+    reply.send();
+  }
+}
+
 /** What resolvers, gateways and consumers are to Nest: a provider with decorated methods. */
 @Injectable()
 class OnProvider {
@@ -145,6 +152,13 @@ export const key: readonly Situation[] = [
       const body = { statusCode: 500, message: 'Internal server error' };
       expectAnswer(await send({ path: '/optional', key: null }), { line: '500 Internal Server Error', body });
     },
+  },
+  {
+    when: 'a key, where none is required',
+    ...same(
+      (run) => ({ path: '/optional', key: run }),
+      (run) => ({ path: '/optional', key: run }),
+    ),
   },
   { when: 'an empty key', ...refused('empty', () => ['', '""']) },
   { when: 'a blank key', ...refused('empty', () => [' \t ', '" "']) },
@@ -327,6 +341,10 @@ export const key: readonly Situation[] = [
   { when: '`@Idempotent()` on an `@Sse()` handler', ...refusedAtStart('controllers', OnEvents, 'stream') },
   { when: '`@Idempotent()` on a handler that takes `@Next()`', ...refusedAtStart('controllers', OnNext, 'pass') },
   { when: '`@Idempotent()` on an async generator', ...refusedAtStart('controllers', OnGenerator, 'count') },
+  {
+    when: '`@Idempotent({ required: false })` on a handler that writes its own response (`@Res()`)',
+    ...refusedAtStart('controllers', OnOwnResponse, 'write'),
+  },
   {
     when: '`@Idempotent()` on a method of a provider, such as a resolver or a gateway',
     ...refusedAtStart('providers', OnProvider, 'resolve'),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   All,
   Body,
@@ -10,6 +11,7 @@ import {
   Put,
   Redirect,
   Render,
+  Req,
   Res,
   UseInterceptors,
 } from '@nestjs/common';
@@ -17,6 +19,9 @@ import { type ErrorRule, IdempotencyContext, Idempotent, TransactionManager } fr
 import { DataSource, EntityManager } from 'typeorm';
 import { perform, type Reply, scriptFor } from './script.js';
 import { InnerInterceptor, Run, ScriptedPipe } from './surroundings.js';
+
+/** A request as Express has it, or as Fastify wraps it. */
+type Upload = IncomingMessage | { readonly raw: IncomingMessage };
 
 /** An error that brings along what is to become of it. */
 export interface Ruled {
@@ -28,6 +33,13 @@ const ruleOfError: ErrorRule = (error, status) => (error as Partial<Ruled> | nul
 function keyInBody(context: ExecutionContext): string | undefined {
   const { body } = context.switchToHttp().getRequest<{ body: { id?: string } }>();
   return body.id;
+}
+
+/** The content of a body that nobody has parsed. */
+async function contentOf(upload: Upload): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of 'raw' in upload ? upload.raw : upload) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
 }
 
 /** One route for each way in which a handler can be declared. */
@@ -198,6 +210,78 @@ export class Routes {
   @Post('timed')
   @Idempotent({ lease: '2m', retentionMs: 259_200_000 })
   timed(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('versioned')
+  @Idempotent({ fingerprint: { headers: ['X-Api-Version'] } })
+  versioned(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('picking')
+  @Idempotent({ fingerprint: { pick: ['/amount', '/to/account'] } })
+  picking(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('omitting')
+  @Idempotent({ fingerprint: { omit: ['/requestedAt', '/to/traceId'] } })
+  omitting(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('signed')
+  @Idempotent({ fingerprint: { body: 'raw' } })
+  signed(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('asking')
+  @Idempotent({ fingerprint: (context) => scriptFor(context).asked!(context) })
+  asking(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('uploads')
+  @Idempotent()
+  async upload(@Run() run: string, @TransactionManager() manager: EntityManager, @Req() upload: Upload) {
+    return perform(run, manager, { body: { content: await contentOf(upload) } });
+  }
+
+  @Post('asking-uploads')
+  @Idempotent({ fingerprint: (context) => scriptFor(context).asked!(context) })
+  async askingUpload(@Run() run: string, @TransactionManager() manager: EntityManager, @Req() upload: Upload) {
+    return perform(run, manager, { body: { content: await contentOf(upload) } });
+  }
+
+  @Post('transaction')
+  @Idempotent({ claim: 'transaction' })
+  transaction(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('patient-transaction')
+  @Idempotent({ claim: 'transaction', patience: '1h' })
+  patientTransaction(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('serializable')
+  @Idempotent({ claim: 'transaction', isolation: 'SERIALIZABLE' })
+  serializable(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('serializable-retrying')
+  @Idempotent({ claim: 'transaction', isolation: 'SERIALIZABLE', conflictRetries: 1 })
+  serializableRetrying(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('named')
+  @Idempotent({ endpoint: 'pay' })
+  named(@Run() run: string, @TransactionManager() manager: EntityManager) {
     return perform(run, manager);
   }
 

@@ -1,13 +1,14 @@
 import { HttpException, UnauthorizedException } from '@nestjs/common';
 import { expect } from '@jest/globals';
 import { expectAnswer, expectPaid, expectProblem, expectReplay } from './expectations.js';
-import { NOTHING_HAPPENED, PAID_BY_EACH, PAID_ONCE, type Situation } from './situation.js';
+import type { Fate } from './fates.js';
+import { NOTHING_HAPPENED, PAID_BY_EACH, PAID_BY_RETRY, PAID_ONCE, type Situation } from './situation.js';
 import type { Stage } from './stage.js';
 
 const WHOSE_KEYS = /^IdempotencyModule: say whose keys are whose\. /;
 
 /** The handler is not run while the tenant is not known. */
-const unresolved = (...tenants: (() => unknown)[]): Omit<Situation, 'when'> => ({
+const unresolved = (...tenants: (() => unknown)[]): Fate => ({
   ends: NOTHING_HAPPENED,
   play: async ({ script, send }) => {
     for (const tenant of tenants) {
@@ -20,7 +21,7 @@ const unresolved = (...tenants: (() => unknown)[]): Omit<Situation, 'when'> => (
 });
 
 /** A completed operation whose recording is asked for by a caller that may not have it. */
-const withheld = (refuse: (stage: Stage) => Promise<void>): Omit<Situation, 'when'> => ({
+const withheld = (refuse: (stage: Stage) => Promise<void>): Fate => ({
   ends: PAID_ONCE,
   play: async (stage) => {
     const { script, send } = stage;
@@ -144,6 +145,16 @@ export const scope: readonly Situation[] = [
     },
   },
   {
+    when: 'an endpoint with a name of its own (`endpoint`)',
+    ends: PAID_ONCE,
+    play: async ({ send, records }) => {
+      const first = await send({ path: '/named' });
+      expectPaid(first);
+      expect(await records()).toMatchObject([{ endpoint: 'pay' }]);
+      expectReplay(await send({ path: '/named' }), first);
+    },
+  },
+  {
     when: 'a retry of a caller whom a guard refuses by now',
     ends: PAID_ONCE,
     play: async ({ script, send }) => {
@@ -185,6 +196,17 @@ export const scope: readonly Situation[] = [
         expectProblem(await send({ path: '/authorized' }), 'idempotency-replay-forbidden');
       }
     }),
+  },
+  {
+    when: '`authorizeReplay` returns false to a caller whose request was taken over',
+    ends: PAID_BY_RETRY,
+    play: async ({ script, begin, lapse, send }) => {
+      script.authorizeReplay = () => false;
+      const first = await begin({ path: '/authorized' });
+      await lapse();
+      expectPaid(await send({ path: '/authorized' }), 2);
+      expectProblem(await first.finish(), 'idempotency-replay-forbidden');
+    },
   },
   {
     when: '`authorizeReplay` throws an `HttpException`',

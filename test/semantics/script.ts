@@ -40,6 +40,8 @@ export interface Script {
   inner?: (next: CallHandler, manager: EntityManager) => Observable<unknown>;
   /** Stands outside the library. */
   outer?: (next: CallHandler) => Observable<unknown>;
+  /** Says what was asked, where the endpoint asks a function. */
+  asked?: (context: ExecutionContext) => unknown;
   authorizeReplay?: (record: ReplayedRecord) => boolean | Promise<boolean>;
   /** How often a handler was entered. */
   entries: number;

@@ -17,6 +17,7 @@ import { state } from './state.js';
 import { stageFor } from './stage.js';
 import { strangers } from './strangers.js';
 import { time } from './time.js';
+import { transactions } from './transactions.js';
 import { waiting } from './waiting.js';
 
 jest.setTimeout(60_000);
@@ -25,7 +26,7 @@ const SECTIONS: readonly (readonly [section: string, situations: readonly Situat
   ['Key', key],
   ['Scope', scope],
   ['Fingerprint', fingerprint],
-  ['State', [...state, ...waiting]],
+  ['State', [...state, ...waiting, ...transactions]],
   ['What is recorded', [...outcomes, ...strangers, ...conflicts, ...recordings]],
   ['Error answers', errors],
   ['Time', time],

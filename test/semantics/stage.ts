@@ -48,6 +48,8 @@ export interface Stage {
   lapse(): Promise<void>;
   /** Lets the retention of the run's records run out. */
   expire(): Promise<void>;
+  /** Ends the database session of the one work that is under way. */
+  killWork(): Promise<void>;
   sql(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]>;
   /** The same with another application in its place. */
   start(options: Partial<AppOptions>): Promise<Stage>;
@@ -158,6 +160,17 @@ function stageOf(options: StageOptions, waiting: Gate[], started: App[]): Stage 
       eventually('the claim is released', async () => (await recordsOf(run, witness)).length === 0).then(
         () => undefined,
       ),
+    killWork: async () => {
+      const atWork = await sql(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+      );
+      if (atWork.length !== 1) throw new Error(`${atWork.length} sessions are at work.`);
+      const { pid } = atWork[0]!;
+      await sql('SELECT pg_terminate_backend($1)', pid);
+      await eventually('the session is gone', async () => {
+        return (await sql('SELECT FROM pg_stat_activity WHERE pid = $1', pid)).length === 0;
+      });
+    },
     lapse: async () => {
       await sql(`UPDATE idempotency_records SET locked_until = statement_timestamp() WHERE key = $1`, run);
     },

@@ -3,13 +3,14 @@ import { DatabaseProxy } from '../faults/database-proxy.js';
 import { eventually } from '../wire/gate.js';
 import { Witness } from '../wire/ledger.js';
 import { expectInProgress, expectNothingLeft, expectPaid, expectProblem, expectReplay } from './expectations.js';
+import type { Fate } from './fates.js';
 import { NOTHING_HAPPENED, PAID_BY_RETRY, PAID_ONCE, type Situation } from './situation.js';
 import type { Stage } from './stage.js';
 
 const OTHER = { body: '{"amount":999}' };
 
 /** An operation whose record no longer counts: the next request under its key is a new one, whatever it asks. */
-const forgotten = (forget: (stage: Stage) => Promise<unknown>, next = {}): Omit<Situation, 'when'> => ({
+const forgotten = (forget: (stage: Stage) => Promise<unknown>, next = {}): Fate => ({
   ends: { entries: 2, payments: 2, records: ['completed'] },
   play: async (stage) => {
     const { send, records } = stage;
@@ -23,7 +24,7 @@ const forgotten = (forget: (stage: Stage) => Promise<unknown>, next = {}): Omit<
 });
 
 /** An application whose database fails in this way: nothing runs, and once it is back all is well. */
-const databaseFails = (fail: (proxy: DatabaseProxy) => Promise<void> | void): Omit<Situation, 'when'> => ({
+const databaseFails = (fail: (proxy: DatabaseProxy) => Promise<void> | void): Fate => ({
   ends: PAID_ONCE,
   play: async ({ url, start }) => {
     const proxy = await DatabaseProxy.to(url);
@@ -45,7 +46,7 @@ const databaseFails = (fail: (proxy: DatabaseProxy) => Promise<void> | void): Om
 });
 
 /** An application that is being closed while a request of it is at work. */
-const shuttingDown = (ends: Situation['ends'], act: (stage: Stage) => Promise<void>): Omit<Situation, 'when'> => ({
+const shuttingDown = (ends: Situation['ends'], act: (stage: Stage) => Promise<void>): Fate => ({
   ends,
   play: async ({ start }) => {
     const stage = await start({});
@@ -182,6 +183,18 @@ export const state: readonly Situation[] = [
       const second = await send();
       expectPaid(second, 2);
       expectReplay(await first.finish(), second);
+    },
+  },
+  {
+    when: 'in progress, and the database session of the work dies',
+    ends: PAID_BY_RETRY,
+    play: async (stage) => {
+      const first = await stage.begin();
+      await stage.killWork();
+      await expectInProgress(stage, () => stage.send());
+      expectProblem(await first.finish(), 'idempotency-work-broken');
+      await expectNothingLeft(stage);
+      expectPaid(await stage.send(), 2);
     },
   },
   { when: 'past its retention, not swept yet', ...forgotten(({ expire }) => expire()) },

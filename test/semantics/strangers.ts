@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream';
-import { RequestTimeoutException, StreamableFile, UnprocessableEntityException } from '@nestjs/common';
+import {
+  Controller,
+  Post,
+  Redirect,
+  RequestTimeoutException,
+  StreamableFile,
+  UnprocessableEntityException,
+} from '@nestjs/common';
 import { expect } from '@jest/globals';
+import { Idempotent } from 'nestjs-idempotency';
 import { defer, map, raceWith } from 'rxjs';
 import { eventually, gate } from '../wire/gate.js';
 import { streamOf } from '../wire/payloads.js';
@@ -15,7 +23,7 @@ import {
 import { type Fate, type Handler, throwing } from './fates.js';
 import type { Answer, Sending } from './request.js';
 import type { Script } from './script.js';
-import { PAID_BY_RETRY, PAID_ONCE, REFUSAL_KEPT, type Situation } from './situation.js';
+import { NOTHING_HAPPENED, PAID_BY_RETRY, PAID_ONCE, REFUSAL_KEPT, type Situation } from './situation.js';
 import type { Begun, Stage } from './stage.js';
 
 const TIMED_OUT = { line: '408 Request Timeout', body: { message: 'Request Timeout', statusCode: 408 } };
@@ -139,6 +147,22 @@ export const strangers: readonly Situation[] = [
       () => new StreamableFile(streamOf('a', 'b')),
       (retry) => expectProblem(retry, 'idempotency-response-unavailable'),
     ),
+  },
+  {
+    when: "`lateAnswer: 'value'` on a handler that does not answer with what it returns",
+    ends: NOTHING_HAPPENED,
+    play: async ({ refusalToStart }) => {
+      @Controller('refused-late-value')
+      class Redirecting {
+        @Post()
+        @Redirect('/payments/1')
+        @Idempotent({ lateAnswer: 'value' })
+        go(): void {}
+      }
+      expect(await refusalToStart({ controllers: [Redirecting] })).toContain(
+        '\n  - Redirecting.go does not answer with',
+      );
+    },
   },
   {
     when: 'an outer timeout answers while pipes run',
