@@ -34,6 +34,8 @@ export interface AppOptions {
   readonly logbook: Logbook;
   readonly idempotency?: Partial<IdempotencyModuleOptions>;
   readonly poolSize?: number;
+  /** Whether the bytes of parsed bodies are kept. Default true. */
+  readonly rawBody?: boolean;
   readonly controllers?: readonly Type[];
   readonly providers?: readonly Provider[];
 }
@@ -72,7 +74,16 @@ function scriptedTenant(context: ExecutionContext) {
 
 /** Rejects, with everything closed again, where the application refuses to start. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const { platform, url, logbook, idempotency = {}, poolSize, controllers = [], providers = [] } = options;
+  const {
+    platform,
+    url,
+    logbook,
+    idempotency = {},
+    poolSize,
+    rawBody = true,
+    controllers = [],
+    providers = [],
+  } = options;
   const scope = idempotency.singleTenant ? {} : { tenant: scriptedTenant };
   const dataSource = new DataSource(dataSourceOptions(url, poolSize));
   let connecting: Promise<unknown> | undefined;
@@ -108,7 +119,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const adapter = platform === 'express' ? new ExpressAdapter() : new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES });
   let nest: INestApplication | undefined;
   try {
-    nest = await NestFactory.create(Root, adapter, { abortOnError: false, logger: logbook, rawBody: true });
+    nest = await NestFactory.create(Root, adapter, { abortOnError: false, logger: logbook, rawBody });
     if (platform === 'express') readMoreOnExpress(nest as NestExpressApplication);
     else readMoreOnFastify(nest as NestFastifyApplication);
     await nest.listen(0, '127.0.0.1');

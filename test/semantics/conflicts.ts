@@ -179,13 +179,15 @@ export const conflicts: readonly Situation[] = [
     when: '`errors` throws',
     ends: PAID_BY_RETRY,
     play: async (stage) => {
-      const rule = throwing(new Error('The rule fails.')) as () => never;
+      const failure = new Error(`The rule fails in ${stage.run}.`);
+      const rule = throwing(failure) as () => never;
       stage.script.handler = ({ entry, paid }) => {
         if (entry === 1) throw Object.assign(new UnprocessableEntityException(), { rule });
         return paid;
       };
       expectProblem(await stage.send(RULED), 'idempotency-work-broken');
       await expectNothingLeft(stage);
+      expect(stage.complaints(failure.message)).toHaveLength(1);
       expectPaid(await stage.send(RULED), 2);
     },
   },

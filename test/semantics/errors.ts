@@ -79,6 +79,10 @@ export const errors: readonly Situation[] = [
     script.tenant = () => null;
     expectProblem(await send(), 'idempotency-scope-unresolved');
   }),
+  problem('idempotency-fingerprint-failed', NOTHING_HAPPENED, async ({ script, send }) => {
+    script.asked = () => undefined;
+    expectProblem(await send({ path: '/asking' }), 'idempotency-fingerprint-failed');
+  }),
   problem('idempotency-work-broken', { entries: 1, payments: 0, records: [] }, async (stage) => {
     stage.script.handler = ({ manager }) => manager.query('COMMIT');
     expectProblem(await stage.send(), 'idempotency-work-broken');

@@ -60,6 +60,7 @@ const PROBLEMS = {
   'idempotency-payload-unsupported': ['415 Unsupported Media Type', 'Payload unsupported', false],
   'idempotency-key-reused': ['422 Unprocessable Entity', 'Idempotency key reused', false],
   'idempotency-scope-unresolved': ['500 Internal Server Error', 'Tenant unresolved', false],
+  'idempotency-fingerprint-failed': ['500 Internal Server Error', 'Fingerprint failed', false],
   'idempotency-work-broken': ['500 Internal Server Error', 'Work not committed', true],
   'idempotency-store-unavailable': ['503 Service Unavailable', 'Idempotency store unavailable', true],
   'idempotency-shutting-down': ['503 Service Unavailable', 'Shutting down', true],

@@ -283,6 +283,14 @@ export const fingerprint: readonly Situation[] = [
     ...both('/signed', ['{"a":1,"b":2}', '{"a":1,"b":2}'], ['{"b":2,"a":1}', '{"a":1, "b":2}', '{"a":1,"b":2.0}']),
   },
   {
+    when: 'a body to be compared as it was sent, in an application that does not keep it',
+    ends: NOTHING_HAPPENED,
+    play: async ({ start }) => {
+      const { send } = await start({ rawBody: false });
+      expectProblem(await send({ path: '/signed' }), 'idempotency-fingerprint-failed');
+    },
+  },
+  {
     when: 'what a function says was asked',
     ends: PAID_ONCE,
     play: async ({ script, send }) => {
@@ -303,6 +311,28 @@ export const fingerprint: readonly Situation[] = [
     play: async ({ script, send }) => {
       script.asked = throwing(new HttpException({ body: 'not signed' }, 401)) as () => never;
       expectAnswer(await send({ path: '/asking' }), { line: '401 Unauthorized', body: { body: 'not signed' } });
+    },
+  },
+  {
+    when: 'a function that fails, or says nothing that can be compared',
+    ends: NOTHING_HAPPENED,
+    play: async ({ run, script, send, complaints }) => {
+      const failure = new Error(`secret of ${run}`);
+      const answers = [
+        () => undefined,
+        () => 1n,
+        () => () => 'a function',
+        () => ({ at: new Date(0) }),
+        throwing(failure) as () => never,
+        () => Promise.reject(failure),
+      ];
+      for (const asked of answers) {
+        script.asked = asked;
+        const answer = await send({ path: '/asking' });
+        expectProblem(answer, 'idempotency-fingerprint-failed');
+        expect(answer.payload.toString()).not.toContain('secret');
+      }
+      expect(complaints(failure.message)).not.toEqual([]);
     },
   },
   {

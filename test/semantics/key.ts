@@ -328,6 +328,16 @@ export const key: readonly Situation[] = [
     },
   },
   {
+    when: 'a key from elsewhere, and looking for it fails',
+    ends: NOTHING_HAPPENED,
+    play: async ({ send }) => {
+      const body = { statusCode: 500, message: 'Internal server error' };
+      expectAnswer(await send({ path: '/keyed', body: null }), { line: '500 Internal Server Error', body });
+      const gone = await send({ path: '/keyed', body: '{"id":"gone"}' });
+      expectAnswer(gone, { line: '410 Gone', body: { message: 'Gone', statusCode: 410 } });
+    },
+  },
+  {
     when: 'a key in the header of a route without `@Idempotent()`',
     ...apart(
       PAID_UNPROTECTED,

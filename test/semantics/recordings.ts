@@ -297,12 +297,14 @@ export const recordings: readonly Situation[] = [
   {
     when: 'a body that cannot be encrypted',
     ends: { entries: 1, payments: 0, records: [] },
-    play: async ({ start }) => {
-      const broken = { seal: throwing(new Error('The vault is away.')), open: () => Buffer.of() };
+    play: async ({ run, start }) => {
+      const failure = new Error(`The vault is away in ${run}.`);
+      const broken = { seal: throwing(failure), open: () => Buffer.of() };
       const stage = await start(under(broken as unknown as BodyProtection));
       const answer = await stage.send();
       expectProblem(answer, 'idempotency-work-broken');
       expect(answer.payload.toString()).not.toContain('vault');
+      expect(stage.complaints(failure.message)).toHaveLength(1);
       await expectNothingLeft(stage);
     },
   },

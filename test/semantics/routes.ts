@@ -5,6 +5,7 @@ import {
   Controller,
   type ExecutionContext,
   Get,
+  GoneException,
   Header,
   HttpCode,
   Post,
@@ -32,6 +33,7 @@ const ruleOfError: ErrorRule = (error, status) => (error as Partial<Ruled> | nul
 
 function keyInBody(context: ExecutionContext): string | undefined {
   const { body } = context.switchToHttp().getRequest<{ body: { id?: string } }>();
+  if (body.id === 'gone') throw new GoneException();
   return body.id;
 }
 
@@ -282,6 +284,12 @@ export class Routes {
   @Post('named')
   @Idempotent({ endpoint: 'pay' })
   named(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
+  @Post('moved')
+  @Idempotent({ endpoint: 'pay' })
+  moved(@Run() run: string, @TransactionManager() manager: EntityManager) {
     return perform(run, manager);
   }
 

@@ -1,7 +1,7 @@
 import { HttpException, UnauthorizedException } from '@nestjs/common';
 import { expect } from '@jest/globals';
 import { expectAnswer, expectPaid, expectProblem, expectReplay } from './expectations.js';
-import type { Fate } from './fates.js';
+import { type Fate, throwing } from './fates.js';
 import { NOTHING_HAPPENED, PAID_BY_EACH, PAID_BY_RETRY, PAID_ONCE, type Situation } from './situation.js';
 import type { Stage } from './stage.js';
 
@@ -13,9 +13,7 @@ const unresolved = (...tenants: (() => unknown)[]): Fate => ({
   play: async ({ script, send }) => {
     for (const tenant of tenants) {
       script.tenant = tenant as () => string;
-      const answer = await send();
-      expectProblem(answer, 'idempotency-scope-unresolved');
-      expect(answer.payload.toString()).not.toContain('secret');
+      expectProblem(await send(), 'idempotency-scope-unresolved');
     }
   },
 });
@@ -80,12 +78,17 @@ export const scope: readonly Situation[] = [
   },
   {
     when: 'the tenant resolver throws',
-    ...unresolved(
-      () => {
-        throw new Error('postgres://secret@internal');
-      },
-      () => Promise.reject(new Error('postgres://secret@internal')),
-    ),
+    ends: NOTHING_HAPPENED,
+    play: async ({ run, script, send, complaints }) => {
+      const failure = new Error(`secret of ${run}`);
+      for (const tenant of [throwing(failure) as () => never, () => Promise.reject(failure)]) {
+        script.tenant = tenant;
+        const answer = await send();
+        expectProblem(answer, 'idempotency-scope-unresolved');
+        expect(answer.payload.toString()).not.toContain('secret');
+      }
+      expect(complaints(failure.message)).not.toEqual([]);
+    },
   },
   {
     when: 'the tenant resolver throws an `HttpException`',
@@ -152,6 +155,16 @@ export const scope: readonly Situation[] = [
       expectPaid(first);
       expect(await records()).toMatchObject([{ endpoint: 'pay' }]);
       expectReplay(await send({ path: '/named' }), first);
+    },
+  },
+  {
+    when: 'the same key at another route of that name',
+    ends: PAID_ONCE,
+    play: async ({ send }) => {
+      const first = await send({ path: '/named' });
+      expectPaid(first);
+      expectReplay(await send({ path: '/moved' }), first);
+      expectProblem(await send({ path: '/moved', body: '{"amount":999}' }), 'idempotency-key-reused');
     },
   },
   {

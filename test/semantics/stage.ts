@@ -50,6 +50,8 @@ export interface Stage {
   expire(): Promise<void>;
   /** Ends the database session of the one work that is under way. */
   killWork(): Promise<void>;
+  /** The warnings and errors in the application's log that mention this. */
+  complaints(text: string): string[];
   sql(text: string, ...values: unknown[]): Promise<Record<string, unknown>[]>;
   /** The same with another application in its place. */
   start(options: Partial<AppOptions>): Promise<Stage>;
@@ -160,6 +162,7 @@ function stageOf(options: StageOptions, waiting: Gate[], started: App[]): Stage 
       eventually('the claim is released', async () => (await recordsOf(run, witness)).length === 0).then(
         () => undefined,
       ),
+    complaints: (text) => logbook.complaints(text),
     killWork: async () => {
       const atWork = await sql(
         `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
