@@ -17,7 +17,8 @@ import {
   Res,
   Sse,
 } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
@@ -379,6 +380,22 @@ describe('a module that is set up twice keeps the application from starting', ()
   it('also when one of them is set up asynchronously', async () => {
     const module = { imports: [IdempotencyModule.forRootAsync({ useFactory: () => ({ singleTenant: true }) })] };
     expect(await refusal({ module })).toMatch(/set up more than once/);
+  });
+});
+
+describe('a server that cannot be held keeps the application from starting', () => {
+  it('HTTP/2, with the way out', async () => {
+    @Module({
+      imports: [
+        TypeOrmModule.forRoot({ ...dataSourceOptions(database.url), retryAttempts: 0 }),
+        IdempotencyModule.forRoot({ singleTenant: true }),
+      ],
+    })
+    class Root {}
+    const adapter = new FastifyAdapter({ http2: true });
+    const app = await NestFactory.create(Root, adapter, { abortOnError: false, logger: false });
+    await expect(app.init()).rejects.toThrow(/does not work on an HTTP\/2 server.*the application HTTP\/1\.1/s);
+    await app.close();
   });
 });
 

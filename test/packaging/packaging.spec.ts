@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { type TestDatabase, createTestDatabase } from '../database/test-database.js';
-import type { Answer } from './app/post-twice.js';
+import type { Answer } from './app/posts.js';
 import { FreshProject } from './fresh-project.js';
 import { filesIn, pack, root } from './package.js';
 import { run } from './run.js';
@@ -88,13 +88,22 @@ describe('a fresh project', () => {
       expect(await things('by-jest')).toHaveLength(1);
     });
 
-    it('replays a post in plain Node, and holds one row', async () => {
-      const [first, second] = JSON.parse(await projects.get(name)!.node(['dist/main.js'])) as [Answer, Answer];
+    it('replays a post in plain Node, refuses what it cannot protect, and holds one row', async () => {
+      const answers = JSON.parse(await projects.get(name)!.node(['dist/main.js'])) as Answer[];
+      const [first, second, withoutKey, unread] = answers;
       const [thing, ...others] = await things('by-node');
       expect(others).toEqual([]);
       expect(first).toMatchObject({ status: 201, replayed: null });
-      expect(JSON.parse(first.body)).toEqual(thing);
+      expect(JSON.parse(first!.body)).toEqual(thing);
       expect(second).toEqual({ ...first, replayed: 'true' });
+      for (const [answer, status, code] of [
+        [withoutKey, 400, 'idempotency-key-missing'],
+        [unread, 415, 'idempotency-payload-unsupported'],
+      ] as const) {
+        expect(answer).toMatchObject({ status, type: 'application/problem+json; charset=utf-8' });
+        expect(JSON.parse(answer!.body)).toMatchObject({ status, code });
+      }
+      expect(await things('amiss')).toEqual([]);
     });
 
     it('gets the same classes by `import` and by `require`', async () => {

@@ -1,9 +1,10 @@
-import { postTwice } from './post-twice.js';
+import { postAmiss, postTwice } from './posts.js';
 
-postTwice('by-node').then(
-  (answers) => console.log(JSON.stringify(answers)),
-  (error) => {
-    console.error(error);
-    process.exitCode = 1;
-  },
-);
+async function main(): Promise<void> {
+  console.log(JSON.stringify([...(await postTwice('by-node')), ...(await postAmiss('amiss'))]));
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { postTwice } from './post-twice.js';
+import { postTwice } from './posts.js';
 
 it('replays a post that is sent twice', async () => {
   const [first, second] = await postTwice('by-jest');
