@@ -107,6 +107,17 @@ describe.each([
       await expectDone(attempt);
     });
 
+    it('is known to have happened also when its recording need not be kept any more', async () => {
+      const { execution, attempt } = await startWork(worker, { ...newAttempt(way), retentionMs: 1 });
+      const lost = proxy.lose('COMMIT', 'cut after');
+
+      const fate = await execution.settle({ kind: 'commit', recording: RECORDING });
+
+      await lost;
+      expect(fate).toEqual({ kind: 'recorded' });
+      await expectDone(attempt);
+    });
+
     it('is known not to have happened when the connection broke before it', async () => {
       const { attempt, execution } = await startWork(worker, newAttempt(way));
       const lost = proxy.lose('COMMIT', 'cut before');

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import type { ClaimStrategy } from '../../libs/idempotency/src/core/attempt.js';
 import type { Choices } from './random.js';
 import { backendOf, cut, type Passing, type Watch } from './statement-watch.js';
 
@@ -27,26 +28,33 @@ export interface Scene {
   died(client: PoolClient, isHoldingRow: boolean): void;
 }
 
-const STATEMENTS = [
-  'idempotency_claim',
-  'BEGIN',
-  'INSERT',
-  'idempotency_record',
-  'COMMIT',
-  'ROLLBACK',
-  'idempotency_release',
-] as const;
+/** Everything that an attempt sends, by the way it claims. */
+const STATEMENTS = {
+  lease: ['idempotency_claim', 'BEGIN', 'INSERT', 'idempotency_record', 'COMMIT', 'ROLLBACK', 'idempotency_release'],
+  transaction: [
+    'BEGIN',
+    'idempotency_read',
+    'idempotency_reserve',
+    'INSERT',
+    'idempotency_insert',
+    'COMMIT',
+    'ROLLBACK',
+  ],
+} as const;
 
 /** What befalls an attempt; nothing, mostly. A new connection is dear, so those that cost one are the rarer ones. */
-export function randomMishap(choices: Choices): Mishap | null {
+export function randomMishap(choices: Choices, { kind }: ClaimStrategy): Mishap | null {
   // While its recording waits for its COMMIT the row is locked, for two seconds: rare, or nothing else would be seen.
   if (choices.chance(0.0005)) return { at: 'COMMIT', when: 'before', act: 'stall' };
-  if (choices.chance(0.08)) {
-    return { at: choices.oneOf(['INSERT', 'idempotency_record']), when: 'before', act: 'stall' };
+  // Whoever takes a transaction over has the server end its session first.
+  if (choices.chance(kind === 'lease' ? 0.08 : 0.03)) {
+    const record = kind === 'lease' ? 'idempotency_record' : 'idempotency_insert';
+    return { at: choices.oneOf(['INSERT', record]), when: 'before', act: 'stall' };
   }
-  if (!choices.chance(0.06)) return null;
+  const isAtCommit = choices.chance(0.015);
+  if (!isAtCommit && !choices.chance(0.05)) return null;
   return {
-    at: choices.oneOf(STATEMENTS),
+    at: isAtCommit ? 'COMMIT' : choices.oneOf(STATEMENTS[kind]),
     when: choices.oneOf(['before', 'meanwhile', 'after']),
     act: choices.oneOf(['terminate', 'cut', 'die']),
   };
@@ -101,7 +109,7 @@ async function die({ client, send }: Passing, { at, when }: Mishap, scene: Scene
   scene.stopRenewals();
   const sent = when === 'before' ? undefined : send().catch(() => undefined);
   if (when === 'after') await sent;
-  const isRecorded = at === 'idempotency_record' && when !== 'before';
+  const isRecorded = (at === 'idempotency_record' || at === 'idempotency_insert') && when !== 'before';
   scene.died(client, isRecorded || (at === 'COMMIT' && when !== 'after'));
   return never();
 }

@@ -1,10 +1,12 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { EntityManager } from 'typeorm';
+import type { ClaimStrategy } from '../../libs/idempotency/src/core/attempt.js';
 import { IdempotencyError } from '../../libs/idempotency/src/core/errors.js';
 import type { Execution, Fate, Verdict } from '../../libs/idempotency/src/core/execution.js';
 import type { Lease } from '../../libs/idempotency/src/core/ports.js';
 import type { Recording } from '../../libs/idempotency/src/core/recording.js';
+import { isConflict } from '../../libs/idempotency/src/storage/postgres-errors.js';
 import { mishapWatch, randomMishap, type Scene } from './mishap.js';
 import { choicesFor, type Choices } from './random.js';
 import { cut, type Passing, type Watch, watching } from './statement-watch.js';
@@ -26,6 +28,8 @@ export interface Told {
 
 export interface Field {
   readonly seed: number;
+  /** In which of these ways an attempt claims is left to chance. */
+  readonly strategies: readonly [ClaimStrategy, ...ClaimStrategy[]];
   readonly workers: readonly [Worker, ...Worker[]];
   /** Connections that end other sessions. */
   readonly executioner: Pool;
@@ -83,6 +87,7 @@ export class Round {
     const { tally } = this.field;
     scene.claim = ++this.claims;
     if (lease.claim.attempts > 1) count(tally, 'takeover');
+    else if (scene.claim > 1) count(tally, 'claim after one that left nothing');
     this.letGo();
     this.corpses.splice(0).forEach(cut);
     const onLost = (): void => {
@@ -117,26 +122,40 @@ export class Round {
     const { tally } = this.field;
     count(tally, 'attempt');
     const worker = choices.oneOf(this.field.workers);
-    const leaseMs = Math.min(choices.between(3, 12) * 2 ** tries, 500);
+    const strategy = choices.oneOf(this.field.strategies);
+    // A transaction that falls silent for so long is ended, which is dear: only those of which that is asked are to be.
+    const shortest = strategy.kind === 'lease' ? 3 : 12;
+    const leaseMs = Math.min(choices.between(shortest, 4 * shortest) * 2 ** tries, 500);
     let isAnswerLost = false;
     return new Promise((resolve, reject) => {
       const scene = this.sceneFor(() => resolve({ retryAfterMs: 1 }));
-      const mishap = tries < LUCKY_TRY ? randomMishap(choices) : null;
-      const befall = mishap ? mishapWatch(mishap, scene, (act) => count(tally, act)) : letPass;
-      const isPatient = choices.chance(0.9);
+      const mishap = tries < LUCKY_TRY ? randomMishap(choices, strategy) : null;
+      const befall = mishap ? mishapWatch(mishap, scene, (act) => count(tally, `${act} at ${mishap.at}`)) : letPass;
+      // Only its idle timeout takes a transaction's lock away from a worker that says no more.
+      const isSilenced = strategy.kind === 'transaction' && (mishap?.act === 'stall' || mishap?.act === 'die');
+      const isPatient = choices.chance(0.9) && !isSilenced;
+      const begin: Watch = async (passing) => {
+        if (strategy.kind === 'lease') {
+          return befall(isPatient ? { ...passing, send: () => passing.send(PATIENCE) } : passing);
+        }
+        // What it ends with is the answer to whether it has the lock.
+        const answer = await befall(passing);
+        if (isRefused(answer)) count(tally, 'lock refused');
+        if (isPatient) await passing.client.query(PATIENCE);
+        return answer;
+      };
       const watch: Watch = async (passing) => {
-        const { statement, send } = passing;
+        const { statement } = passing;
         try {
-          return await befall(
-            isPatient && statement === 'BEGIN' ? { ...passing, send: () => send(PATIENCE) } : passing,
-          );
+          return await (statement === 'BEGIN' ? begin : befall)(passing);
         } catch (error) {
           if (statement === 'COMMIT') isAnswerLost = true;
+          if (isConflict(error)) count(tally, `conflict at ${statement}`);
           throw error;
         }
       };
       const run = async (): Promise<string | { retryAfterMs: number }> => {
-        const { execution: claimed, answer } = await this.arrive(worker, leaseMs, scene);
+        const { execution: claimed, answer } = await this.arrive(worker, { strategy, leaseMs }, scene, choices);
         if (!claimed) return answer;
         const fate = await this.work(claimed, choices, execution);
         if (isAnswerLost) count(tally, `a COMMIT without answer turned out ${fate.kind}`);
@@ -148,19 +167,22 @@ export class Round {
 
   private async arrive(
     worker: Worker,
-    leaseMs: number,
+    { strategy, leaseMs }: { strategy: ClaimStrategy; leaseMs: number },
     scene: AttemptScene,
+    choices: Choices,
   ): Promise<
     | { execution: Execution<EntityManager>; answer?: undefined }
     | { execution?: undefined; answer: string | { retryAfterMs: number } }
   > {
     const { tally } = this.field;
+    // A lock does not say how long it will be held.
+    const pauseMs = strategy.kind === 'lease' ? 1 : choices.between(4, 12);
     try {
       const executor = worker.executorWith({ keep: (lease) => this.keep(lease, worker, scene) });
       const arrival = await executor.arrive({
         operation: { tenant: 'race', endpoint: 'race', key: this.key },
         fingerprint: FINGERPRINT,
-        strategy: { kind: 'lease' },
+        strategy,
         leaseMs,
         retentionMs: RETENTION_MS,
       });
@@ -172,7 +194,7 @@ export class Round {
           return { answer: executionIn(arrival.recording) };
         case 'in_progress':
           count(tally, 'refusal: in progress');
-          return { answer: { retryAfterMs: Math.min(Math.max(arrival.leaseLeftMs, 1), 20) } };
+          return { answer: { retryAfterMs: Math.min(Math.max(arrival.leaseLeftMs, pauseMs), 20) } };
         case 'mismatch':
           count(tally, 'refusal: mismatch');
           return { answer: { retryAfterMs: 5 } };
@@ -193,6 +215,10 @@ export class Round {
       const seconds = choices.chance(0.6) ? choices.between(1, 10) / 1_000 : 0;
       await manager.query(insert, [this.key, name, 1, 0]);
       await manager.query(insert, [this.key, name, 2, seconds]);
+      if (isStrict(execution.attempt.strategy)) {
+        // What two strict transactions may not both do.
+        await manager.query('UPDATE turns SET taken = taken + 1 WHERE id = $1', [this.number % 4]);
+      }
       await execution.seal();
     } catch {
       await execution.rollback();
@@ -222,14 +248,15 @@ export class Round {
 
   /** Somebody else's request under the same key: it never works, and must not be given the others' answer. */
   private async intrude(choices: Choices): Promise<void> {
-    const { tally, workers } = this.field;
+    const { tally, workers, strategies } = this.field;
+    const strategy = choices.oneOf(strategies);
     await pass(choices.between(0, 6));
     try {
       const arrival = await choices.oneOf(workers).executor.arrive({
         operation: { tenant: 'race', endpoint: 'race', key: this.key },
         fingerprint: OTHER_FINGERPRINT,
-        strategy: { kind: 'lease' },
-        leaseMs: 5,
+        strategy,
+        leaseMs: 50,
         retentionMs: 50,
       });
       count(tally, `intruder: ${arrival.kind}`);
@@ -265,6 +292,15 @@ export class Round {
 interface AttemptScene extends Scene {
   claim: number;
   stopRenewals: () => void;
+}
+
+function isStrict(strategy: ClaimStrategy): boolean {
+  return strategy.kind === 'transaction' && strategy.isolation !== 'READ COMMITTED';
+}
+
+/** Whether a transaction was begun that asked for its operation's lock in vain. */
+function isRefused(answer: unknown): boolean {
+  return Array.isArray(answer) && (answer.at(-1) as QueryResult).rowCount === 0;
 }
 
 function letPass({ send }: Passing): Promise<unknown> {

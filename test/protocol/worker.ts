@@ -75,7 +75,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 /**
  * The library's tables, and `effects`: what work leaves behind. Nothing in it keeps an operation from having two, so
- * that a second one is there to be seen.
+ * that a second one is there to be seen. `turns` is for work that gets in other work's way.
  */
 export async function createTables(url: string): Promise<void> {
   const dataSource = await new DataSource({
@@ -87,6 +87,7 @@ export async function createTables(url: string): Promise<void> {
   try {
     await dataSource.runMigrations();
     await dataSource.query(`CREATE TABLE effects (key text NOT NULL, execution text NOT NULL, part integer NOT NULL)`);
+    await dataSource.query('CREATE TABLE turns AS SELECT id, 0 AS taken FROM generate_series(0, 3) AS id');
   } finally {
     await dataSource.destroy();
   }

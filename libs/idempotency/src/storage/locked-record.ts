@@ -1,10 +1,11 @@
+import type { Isolation } from '../core/attempt.js';
 import { decide, type OperationRecord } from '../core/decision.js';
 import type { AttemptConnection } from './attempt-connection.js';
 import type { Connection } from './connection.js';
 import { type RecordRow, toRecord } from './record-row.js';
 import { interval } from './statements.js';
 
-/** What came of an attempt to take a record whose operation is locked. */
+/** What came of taking the record of an operation whose lock this transaction holds. */
 export interface Taken {
   /** Which attempt it is, counted from 1; null where the record is not to be had. */
   readonly attempts: number | null;
@@ -12,58 +13,49 @@ export interface Taken {
   readonly found?: OperationRecord | null;
 }
 
-/**
- * How an operation's record is taken and written by the one transaction that holds the operation's lock.
- *
- * Both need the lock's marker, and are run on the connection that they are given.
- */
-export interface LockedRecord {
-  take(connection: Connection, token: string, fingerprint: Uint8Array): Promise<Taken>;
-  /** False where somebody who did not ask for the lock has the record. */
-  write(connection: Connection, token: string, fingerprint: Uint8Array, answer: readonly unknown[]): Promise<boolean>;
-}
-
-/** At READ COMMITTED: looked at when the lock was had, and written as a whole when the work is done. */
-export class UnwrittenRecord implements LockedRecord {
-  constructor(private readonly attempt: AttemptConnection) {}
-
-  async take(connection: Connection, _token: string, fingerprint: Uint8Array): Promise<Taken> {
-    const { statements, identity } = this.attempt;
-    const { rows } = await connection.run<RecordRow>(statements.read, identity);
-    const row = rows[0] ?? null;
-    const found = toRecord(row);
-    const attempts = row === null || row.is_expired ? 1 : row.attempts + 1;
-    return { attempts: isFree(found, fingerprint) ? attempts : null, found };
-  }
-
-  async write(connection: Connection, token: string, fingerprint: Uint8Array, answer: unknown[]): Promise<boolean> {
-    const { statements, identity, attempt } = this.attempt;
-    const values = [...identity, fingerprint, token, interval(attempt.retentionMs), ...answer];
-    return (await connection.run(statements.insert, values)).rowCount === 1;
-  }
+/** Who takes or writes a record: in the transaction on `connection`, under the marker `token`. */
+export interface Taker {
+  readonly connection: Connection;
+  readonly token: string;
+  readonly fingerprint: Uint8Array;
 }
 
 /**
- * In a stricter transaction: written as in progress before the work, for nobody else to see.
+ * Takes the record for the work of this transaction.
  *
- * The snapshot of such a transaction is older than its lock, so a look could miss what the lock's last holder
- * committed. And a serializable transaction that looks for a row that is not there conflicts with every other that
- * inserts one near it, of whatever operation. An insert finds out the truth and conflicts with nobody.
+ * At READ COMMITTED a look is enough. The snapshot of a stricter transaction is older than its lock, so a look could
+ * miss what the lock's last holder committed; and a serializable one that looks for a row conflicts with all that
+ * insert theirs nearby. There the row is reserved: an insert finds out the truth, and conflicts with nobody.
  */
-export class ReservedRecord implements LockedRecord {
-  constructor(private readonly attempt: AttemptConnection) {}
+export function takeRecord(attempt: AttemptConnection, isolation: Isolation, taker: Taker): Promise<Taken> {
+  return isolation === 'READ COMMITTED' ? look(attempt, taker) : reserve(attempt, taker);
+}
 
-  async take(connection: Connection, token: string, fingerprint: Uint8Array): Promise<Taken> {
-    const { statements, identity, attempt } = this.attempt;
-    const values = [...identity, fingerprint, token, interval(attempt.retentionMs)];
-    const { rows } = await connection.run<{ attempts: number }>(statements.reserve, values);
-    return { attempts: rows[0]?.attempts ?? null };
-  }
+/** Writes the whole record; false where somebody who did not ask for the lock has it. */
+export async function writeRecord(
+  { statements, identity, attempt }: AttemptConnection,
+  { connection, token, fingerprint }: Taker,
+  answer: readonly unknown[],
+): Promise<boolean> {
+  const values = [...identity, fingerprint, token, interval(attempt.retentionMs), ...answer];
+  return (await connection.run(statements.insert, values)).rowCount === 1;
+}
 
-  async write(connection: Connection, token: string, _fingerprint: Uint8Array, answer: unknown[]): Promise<boolean> {
-    const { statements, identity } = this.attempt;
-    return (await connection.run(statements.record, [...identity, token, ...answer])).rowCount === 1;
-  }
+async function look({ statements, identity }: AttemptConnection, { connection, fingerprint }: Taker): Promise<Taken> {
+  const { rows } = await connection.run<RecordRow>(statements.read, identity);
+  const row = rows[0] ?? null;
+  const found = toRecord(row);
+  if (!isFree(found, fingerprint)) return { attempts: null, found };
+  return { attempts: row === null || row.is_expired ? 1 : row.attempts + 1, found };
+}
+
+async function reserve(
+  { statements, identity, attempt }: AttemptConnection,
+  { connection, token, fingerprint }: Taker,
+): Promise<Taken> {
+  const values = [...identity, fingerprint, token, interval(attempt.retentionMs)];
+  const { rows } = await connection.run<{ attempts: number }>(statements.reserve, values);
+  return { attempts: rows[0]?.attempts ?? null };
 }
 
 function isFree(record: OperationRecord | null, fingerprint: Uint8Array): boolean {

@@ -15,9 +15,9 @@ export type Statements = Readonly<
 /**
  * The protocol's statements for one table.
  *
- * In all of them $1, $2, $3 are tenant, endpoint and key. Every time is the database's; `now()` is used only where the
- * statement is its own transaction. Settings are made inside the statement they are for, so that nothing is left behind
- * on a connection that a pooler hands to someone else.
+ * In all of them $1, $2, $3 are tenant, endpoint and key. Every time is the database's; `now()` is the time of a claim,
+ * and used only where the claim is made in the statement's own transaction. Settings are made inside the statement they
+ * are for, so that nothing is left behind on a connection that a pooler hands to someone else.
  */
 export function statementsFor({ table, columns: c }: TableNames<IdempotencyRecord>): Statements {
   const isOurs = `r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.token} = $4 AND r.${c.state} = 'in_progress'`;
@@ -32,7 +32,7 @@ export function statementsFor({ table, columns: c }: TableNames<IdempotencyRecor
   ${c.fingerprint} = excluded.${c.fingerprint}, ${c.state} = excluded.${c.state}, ${c.token} = excluded.${c.token},
   ${c.lockedAt} = excluded.${c.lockedAt}, ${c.lockedUntil} = excluded.${c.lockedUntil}, ${c.expiresAt} = excluded.${c.expiresAt},
   ${c.createdAt} = CASE WHEN r.${c.expiresAt} <= ${now} THEN excluded.${c.createdAt} ELSE r.${c.createdAt} END,
-  ${c.attempts} = CASE WHEN r.${c.expiresAt} <= ${now} THEN 1 ELSE r.${c.attempts} + 1 END,
+  ${c.attempts} = CASE WHEN r.${c.expiresAt} <= ${now} THEN 1 WHEN r.${c.token} = excluded.${c.token} THEN r.${c.attempts} ELSE r.${c.attempts} + 1 END,
   ${c.hasSteps} = r.${c.hasSteps} AND r.${c.state} = 'in_progress',`;
   const forgotten = `
   ${c.completedAt} = NULL, ${c.responseStatus} = NULL, ${c.responseHeaders} = NULL, ${c.responseBody} = NULL,
@@ -90,21 +90,22 @@ DELETE FROM ${table} AS r USING setting WHERE done IS NOT NULL AND ${isOurs} AND
 
   /*
    * The claim inside the work's own transaction, which has to hold the operation's lock: without it there is no marker.
-   * Those with steps are left to leases. $4 fingerprint, $5 token, $6 retention. One row: ours. None: held, or no lock.
+   * What has steps is left to leases. $4 fingerprint, $5 token, $6 retention. One row: ours. None: held, or no lock.
    */
   const hasLock = `current_setting('idempotency.token', true) = $5::uuid::text`;
-  const mayInsert = (now: string) => `${isClaimable(now)} AND (r.${c.state} = 'completed' OR NOT r.${c.hasSteps})`;
+  const isInsertable = (now: string) => `${isClaimable(now)} AND (r.${c.state} = 'completed' OR NOT r.${c.hasSteps})`;
   const reserve = `
 INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.expiresAt})
-SELECT $1, $2, $3, $4, 'in_progress', $5::uuid, statement_timestamp(), statement_timestamp(), statement_timestamp() + $6::interval
+SELECT $1, $2, $3, $4, 'in_progress', $5::uuid, now(), statement_timestamp(), now() + $6::interval
 WHERE ${hasLock}
-ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.createdAt}`)} ${forgotten}
-WHERE ${mayInsert(`excluded.${c.createdAt}`)}
+ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.lockedAt}`)} ${forgotten}
+WHERE ${isInsertable(`excluded.${c.lockedAt}`)}
 RETURNING ${c.attempts} AS attempts`;
 
   /*
-   * The whole record at once, of an operation that nothing but its lock has claimed. $7 to $12 as $5 to $10 of the
-   * record statement. Exactly one row, or the claim is lost: to somebody who did not ask for the lock.
+   * The whole record at once; $7 to $12 as $5 to $10 of the record statement. Exactly one row, or the claim is lost: to
+   * somebody who did not ask for the lock. It takes a reserved row for what it is, and needs no scan to find it, which
+   * in a serializable transaction would conflict with everybody's insert.
    */
   const insert = `
 INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.completedAt}, ${c.expiresAt},
@@ -115,7 +116,7 @@ ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.completedAt}`)
   ${c.completedAt} = excluded.${c.completedAt}, ${c.responseStatus} = excluded.${c.responseStatus},
   ${c.responseHeaders} = excluded.${c.responseHeaders}, ${c.responseBody} = excluded.${c.responseBody},
   ${c.responseOmitted} = excluded.${c.responseOmitted}, ${c.responseKeyId} = excluded.${c.responseKeyId}, ${c.resource} = excluded.${c.resource}
-WHERE ${mayInsert(`excluded.${c.completedAt}`)}`;
+WHERE r.${c.token} = excluded.${c.token} OR (${isInsertable(`excluded.${c.completedAt}`)})`;
 
   return named({ claim, read, record, renew, release, reserve, insert });
 }

@@ -8,7 +8,7 @@ import { decide, type OperationRecord } from '../core/decision.js';
 import type { Report, Session } from '../core/ports.js';
 import type { AttemptConnection } from './attempt-connection.js';
 import type { Connection } from './connection.js';
-import { type LockedRecord, ReservedRecord, UnwrittenRecord } from './locked-record.js';
+import { takeRecord, writeRecord } from './locked-record.js';
 import { isConflict, LOCK_NOT_AVAILABLE, sqlState } from './postgres-errors.js';
 import { toRecord } from './record-row.js';
 import { awaitingBeginStatement, lockingBeginStatement } from './statements.js';
@@ -16,7 +16,6 @@ import { WorkTransaction } from './work-transaction.js';
 
 /** The transaction strategy: the claim is a lock, held by the very transaction in which the work runs. */
 export class TransactionSession implements Session<EntityManager> {
-  private readonly record: LockedRecord;
   private fingerprint: Uint8Array = Buffer.of();
   /** Where a claim's transaction is open that no work has been given yet. */
   private claimed: Connection | null = null;
@@ -31,9 +30,7 @@ export class TransactionSession implements Session<EntityManager> {
     private readonly isolation: Isolation,
     private readonly lock: string,
     private readonly report: Report,
-  ) {
-    this.record = isolation === 'READ COMMITTED' ? new UnwrittenRecord(connection) : new ReservedRecord(connection);
-  }
+  ) {}
 
   async claim(fingerprint: Uint8Array): Promise<Claim | 'held' | 'busy'> {
     this.fingerprint = fingerprint;
@@ -47,13 +44,15 @@ export class TransactionSession implements Session<EntityManager> {
   }
 
   async begin({ token }: Claim): Promise<WorkTransaction> {
+    const { fingerprint } = this;
     const connection = this.claimed ?? (await this.takeAgain(token));
     this.claimed = null;
+    this.isContested = false;
     this.work = null;
     this.work = await WorkTransaction.begin(connection, this.report, {
       open: () => Promise.resolve(),
       record: async (answer) => {
-        const isRecorded = await this.record.write(connection, token, this.fingerprint, answer);
+        const isRecorded = await writeRecord(this.connection, { connection, token, fingerprint }, answer);
         this.isContested = !isRecorded;
         return isRecorded;
       },
@@ -66,8 +65,8 @@ export class TransactionSession implements Session<EntityManager> {
       await this.undo();
       return true;
     }
-    if (!this.work?.isUndone) return this.outlast(token);
-    return !this.isContested || decide(await this.read(), this.connection.attempt).kind === 'claimable';
+    if (!this.work?.isUndone) return this.isFreeOf(await this.outlast(), token);
+    return !this.isContested || this.isFreeOf(await this.read(), token);
   }
 
   close(): void {
@@ -77,7 +76,7 @@ export class TransactionSession implements Session<EntityManager> {
 
   /** Opens a transaction that holds both lock and record; what stands in the way where it cannot. */
   private async take(token: string): Promise<Claim | 'held' | 'busy'> {
-    const { isolation, lock } = this;
+    const { isolation, lock, fingerprint } = this;
     const { leaseMs } = this.connection.attempt;
     const connection = await this.connection.unused();
     this.claimed = connection;
@@ -86,7 +85,7 @@ export class TransactionSession implements Session<EntityManager> {
       // Two statements, for the second to see what the lock's last holder has left; without the lock it takes nothing.
       const locking = connection.command(lockingBeginStatement({ isolation, token, leaseMs, lock }));
       if (!connection.isPipelined) await locking;
-      const taking = this.record.take(connection, token, this.fingerprint);
+      const taking = takeRecord(this.connection, isolation, { connection, token, fingerprint });
       const [{ rowCount }, { attempts, found }] = await Promise.all([locking, taking]);
       if (rowCount === 1 && attempts !== null) return { token, attempts, heldBy: 'transaction' };
       await this.undo();
@@ -107,15 +106,19 @@ export class TransactionSession implements Session<EntityManager> {
   }
 
   /** Nobody has said how the work's transaction ended: while it lives, so does its lock. */
-  private async outlast(token: string): Promise<boolean> {
+  private async outlast(): Promise<OperationRecord | null> {
     const connection = await this.connection.usable();
     try {
       await connection.command(awaitingBeginStatement(this.lock, this.connection.attempt.leaseMs));
-      const record = toRecord(await this.connection.read());
-      return record?.state !== 'completed' || record.token !== token;
+      return toRecord(await this.connection.read());
     } finally {
       await connection.rollBack(this.report);
     }
+  }
+
+  /** Whether the record is neither this claim's, nor somebody else's. */
+  private isFreeOf(record: OperationRecord | null, token: string): boolean {
+    return record?.token !== token && decide(record, this.connection.attempt).kind === 'claimable';
   }
 
   private async undo(): Promise<void> {
