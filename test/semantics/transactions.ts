@@ -61,7 +61,17 @@ export const transactions: readonly Situation[] = [
     play: async ({ begin, send, killWork }) => {
       const first = await begin(TRANSACTION);
       await killWork();
-      expectPaid(await send(TRANSACTION), 2);
+      const retry = await send(TRANSACTION);
+      expectPaid(retry, 2);
+      expectReplay(await first.finish(), retry);
+    },
+  },
+  {
+    when: 'without a lease: the session of the work dies, and no retry comes',
+    ends: { entries: 1, payments: 0, records: [] },
+    play: async ({ begin, killWork }) => {
+      const first = await begin(TRANSACTION);
+      await killWork();
       expectProblem(await first.finish(), 'idempotency-work-broken');
     },
   },
