@@ -33,6 +33,7 @@ export type Fate =
  */
 export class Execution<Tx> {
   private work: Work<Tx> | null = null;
+  private lastWork: Work<Tx> | null = null;
   private beginning: Promise<void> | null = null;
   private sealing: Promise<void> | null = null;
   private settling: Promise<Fate> | null = null;
@@ -65,6 +66,11 @@ export class Execution<Tx> {
   /** Its verdict is known; nothing can change its fate any more. */
   get isSettling(): boolean {
     return this.settling !== null;
+  }
+
+  /** The last work had to give way to other transactions, whatever its handler made of that. */
+  get metConflict(): boolean {
+    return this.lastWork?.metConflict ?? false;
   }
 
   /** Opens the work's transaction. Rejects when the store is away, or the execution was settled meanwhile. */
@@ -135,7 +141,7 @@ export class Execution<Tx> {
   private async open(): Promise<Work<Tx>> {
     this.afterCommits = [];
     this.sealing = null;
-    const opening = this.session.begin(this.claim).then((work) => (this.work = work));
+    const opening = this.session.begin(this.claim).then((work) => (this.work = this.lastWork = work));
     // Whoever settles meanwhile waits for it, and need not know how it failed.
     this.beginning = opening.then(
       () => undefined,

@@ -45,6 +45,8 @@ export interface Session<Tx> {
 /** One transaction of a claim's work. */
 export interface Work<Tx> {
   readonly tx: Tx;
+  /** A statement of it had to give way to other transactions: what came of it says nothing about the operation. */
+  readonly metConflict: boolean;
   /** Tells the store that the worker lives, so that it does not end a transaction in which nothing is said. */
   keepAlive(): void;
   /**

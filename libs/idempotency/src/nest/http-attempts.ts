@@ -25,7 +25,7 @@ export class HttpAttempts {
   /** The attempt; null for a request without a key where none is required. */
   async attemptOf(call: HttpCall): Promise<Attempt | null> {
     const { context, exchange, endpoint } = call;
-    const key = this.keyOf(context, exchange, endpoint);
+    const key = await this.keyOf(context, exchange, endpoint);
     if (key === undefined) {
       if (endpoint.isRequired) throw keyMissing(this.header);
       return null;
@@ -40,9 +40,13 @@ export class HttpAttempts {
     return { operation, fingerprint: await fingerprintOf(call), strategy, leaseMs, retentionMs };
   }
 
-  private keyOf(context: ExecutionContext, { request }: HttpExchange, endpoint: Endpoint): string | undefined {
+  private async keyOf(
+    context: ExecutionContext,
+    { request }: HttpExchange,
+    endpoint: Endpoint,
+  ): Promise<string | undefined> {
     if (!endpoint.key) return keyFromHeaders(request.rawHeaders, this.header);
-    const key = endpoint.key(context) ?? undefined;
+    const key: unknown = (await endpoint.key(context)) ?? undefined;
     if (key === undefined) return undefined;
     if (typeof key !== 'string') throw invalidKey('syntax');
     return checkedKey(key);

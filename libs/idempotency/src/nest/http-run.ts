@@ -152,7 +152,12 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   private async threw(error: unknown): Promise<void> {
-    this.outcome = { kind: 'threw', error, hasEntered: this.hasEntered, isConflict: isConflict(error) };
+    this.outcome = {
+      kind: 'threw',
+      error,
+      hasEntered: this.hasEntered,
+      isConflict: isConflict(error) || this.execution.metConflict,
+    };
     if (!this.held) await this.execution.settle({ kind: 'release' });
     if (!this.isOver) await this.execution.rollback();
     this.held?.handlerThrew(error);
@@ -212,7 +217,9 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
-    if (answer.kind === 'broken') return { kind: 'release' };
+    // What was undone and answered by nobody, or by somebody else, is not to be told as done.
+    const isUntold = answer.kind === 'unseen' && this.outcome?.kind === 'threw';
+    if (answer.kind === 'broken' || isUntold) return { kind: 'release' };
     const { errors, keeping } = this.endpoint;
     const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
     const kind = judge(this.outcome ?? { kind: 'returned', status }, status, errors);

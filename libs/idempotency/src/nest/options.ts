@@ -148,5 +148,5 @@ export interface IdempotentOptions extends EndpointOptions {
   /** The operation's name in place of its method and route: stays the same when the route moves. */
   readonly endpoint?: string;
   /** Where the key comes from instead of the header: undefined counts as missing, empty as invalid. */
-  readonly key?: (context: ExecutionContext) => string | null | undefined;
+  readonly key?: (context: ExecutionContext) => Awaitable<string | null | undefined>;
 }

@@ -107,6 +107,8 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
   if (!(recordingLimitBytes >= LEAST_LIMIT_BYTES)) {
     throw new Error(`IdempotencyModule: \`recordingLimitBytes\` must be at least ${LEAST_LIMIT_BYTES}.`);
   }
+  // What is wrong for every endpoint is said once.
+  endpointSettings(options);
   const strayWrites = options.strayWrites ?? (process.env.NODE_ENV === 'production' ? 'ignore' : 'warn');
   return {
     header: options.header ?? DEFAULT_KEY_HEADER,

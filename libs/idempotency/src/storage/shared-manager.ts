@@ -2,6 +2,7 @@ import type { EntityManager, QueryRunner } from 'typeorm';
 
 import { workBroken } from '../core/errors.js';
 import { NestedTransactions } from './nested-transactions.js';
+import { isConflict } from './postgres-errors.js';
 import { controlsTransaction } from './transaction-control.js';
 
 const TYPEORM_SAVEPOINT = /^(SAVEPOINT|RELEASE SAVEPOINT|ROLLBACK TO SAVEPOINT) (typeorm_\d+)$/;
@@ -14,6 +15,8 @@ const TYPEORM_SAVEPOINT = /^(SAVEPOINT|RELEASE SAVEPOINT|ROLLBACK TO SAVEPOINT) 
  */
 export class SharedManager {
   readonly manager: EntityManager;
+  /** A query had to give way to other transactions. */
+  metConflict = false;
   private phase: 'opening' | 'open' | 'closed' = 'opening';
   private inFlight = 0;
   private readonly onQuiet: (() => void)[] = [];
@@ -83,6 +86,9 @@ export class SharedManager {
     try {
       if (this.speaking) await this.speaking;
       return await send();
+    } catch (error) {
+      this.metConflict ||= isConflict(error);
+      throw error;
     } finally {
       if (savepoint && savepoint[1] !== 'SAVEPOINT') this.openSavepoints.delete(savepoint[2]!);
       this.inFlight--;

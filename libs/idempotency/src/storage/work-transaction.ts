@@ -44,6 +44,10 @@ export class WorkTransaction implements Work<EntityManager> {
     return this.shared.manager;
   }
 
+  get metConflict(): boolean {
+    return this.shared.metConflict;
+  }
+
   keepAlive(): void {
     // Any command will do, also one that fails because the transaction has.
     this.shared.interject(() => this.connection.command('SELECT 1'));
