@@ -1,6 +1,7 @@
 export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
 export type { Isolation } from './core/attempt.js';
-export type { Operation } from './core/operation.js';
+export { StepRefusedError, type StepCall, type StepFailure, type WhenUnknown } from './core/steps.js';
+export { failureOf, failureOfStatus } from './core/step-failure.js';
 export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './http/body-protection.js';
 export { type IdempotencyCors, idempotencyCors, type IdempotencyCorsOptions } from './http/cross-origin.js';
 export type { FingerprintOptions } from './http/fingerprint-options.js';
@@ -12,6 +13,7 @@ export { IdempotencyContext } from './nest/idempotency-context.js';
 export { type HealthReport, IdempotencyHealth } from './nest/idempotency-health.js';
 export { IdempotencyException } from './nest/idempotency.exception.js';
 export { IdempotencyModule } from './nest/idempotency.module.js';
+export type { IdempotentOperation, StepOptions } from './nest/idempotent-operation.js';
 export { Idempotent } from './nest/idempotent.decorator.js';
 export type {
   EndpointOptions,
@@ -21,6 +23,9 @@ export type {
   IdempotentOptions,
   ReplayedRecord,
 } from './nest/options.js';
+export { IdempotentOperations, type NotResolved, type StepOutcome } from './nest/idempotent-operations.js';
+export { Operation } from './nest/operation.decorator.js';
+export { type ReconciledAnswer, Reconciles } from './nest/reconciles.decorator.js';
 export { TransactionManager } from './nest/transaction-manager.decorator.js';
 export { IdempotencyRecord } from './storage/entities/idempotency-record.entity.js';
 export { IdempotencyStep } from './storage/entities/idempotency-step.entity.js';

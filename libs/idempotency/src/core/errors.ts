@@ -8,6 +8,8 @@ export type IdempotencyErrorCode =
   | 'idempotency-replay-forbidden'
   | 'idempotency-request-in-progress'
   | 'idempotency-response-unavailable'
+  | 'idempotency-outcome-unknown'
+  | 'idempotency-step-refused'
   | 'idempotency-scope-unresolved'
   | 'idempotency-fingerprint-failed'
   | 'idempotency-store-unavailable'
@@ -67,6 +69,23 @@ export function shuttingDown(): IdempotencyError {
     'The application is shutting down. Try again with the same key.',
     { retryAfterMs: DEFAULT_RETRY_AFTER_MS },
   );
+}
+
+/** An outside call may have had its effect, and nobody can tell: the operation waits, with what is known of it. */
+export function outcomeUnknown(step?: string, cause?: unknown): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-outcome-unknown',
+    `It is not known whether ${step === undefined ? 'a step' : `the step '${step}'`} of this operation has happened. ` +
+      'Try again later with the same key.',
+    { retryAfterMs: DEFAULT_RETRY_AFTER_MS, cause },
+  );
+}
+
+/** The provider of an outside call said no. */
+export function stepRefused(step: string, cause?: unknown): IdempotencyError {
+  return new IdempotencyError('idempotency-step-refused', `The step '${step}' of this operation was refused.`, {
+    cause,
+  });
 }
 
 /** The work's transaction cannot be committed because of what was done in it. */

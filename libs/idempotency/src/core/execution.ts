@@ -4,6 +4,7 @@ import { decide, type Decision } from './decision.js';
 import { storeUnavailable, workBroken } from './errors.js';
 import type { LeaseKeeper, Report, Session, Work } from './ports.js';
 import type { Recording } from './recording.js';
+import { Steps } from './steps.js';
 
 /** What is to become of an execution, now that its answer is known. */
 export type Verdict =
@@ -32,6 +33,8 @@ export type Fate =
  * called again: the claim is still ours, or it rejects.
  */
 export class Execution<Tx> {
+  /** The outside calls of the operation. */
+  readonly steps: Steps;
   private work: Work<Tx> | null = null;
   private lastWork: Work<Tx> | null = null;
   private beginning: Promise<void> | null = null;
@@ -49,6 +52,7 @@ export class Execution<Tx> {
     private readonly report: Report,
     private readonly onEnd: () => void,
   ) {
+    this.steps = new Steps(session, claim, this.lost.signal);
     this.stopKeeping = leases.keep({
       operation: attempt.operation,
       claim,
@@ -71,6 +75,21 @@ export class Execution<Tx> {
   /** The last work had to give way to other transactions, whatever its handler made of that. */
   get metConflict(): boolean {
     return this.lastWork?.metConflict ?? false;
+  }
+
+  /** A transaction of the work is open. */
+  get isWorking(): boolean {
+    return this.work !== null;
+  }
+
+  /** Which attempt at the operation this is, counted from 1. */
+  get attempts(): number {
+    return this.claim.attempts;
+  }
+
+  /** Gives the store's connection back until it is needed again; harmless while work is open. */
+  rest(): void {
+    if (this.work === null) this.session.rest();
   }
 
   /** Opens the work's transaction. Rejects when the store is away, or the execution was settled meanwhile. */

@@ -38,8 +38,58 @@ export interface Session<Tx> {
    * when that takes too long.
    */
   release(claim: Claim): Promise<boolean>;
+  /** Gives back what `open` took, until it is needed again: nothing of the store is held during an outside call. */
+  rest(): void;
+  /**
+   * Commits, durably, that an outside call is about to be made, and keeps the claim alive for as long as it may take.
+   *
+   * What is known of the step, this try included; null when the claim is lost.
+   */
+  intend(claim: Claim, intent: Intent): Promise<KnownStep | null>;
+  /** Takes an intent back: its call certainly had no effect. False when the claim is lost. */
+  withdraw(claim: Claim, step: string): Promise<boolean>;
+  /** Keeps, durably, what became of a call; false when the claim is lost. */
+  finish(claim: Claim, step: string, result: string): Promise<boolean>;
   /** Gives back what `open` took. Harmless when called again. */
   close(): void;
+}
+
+/** An operation in progress, as those see it who come from beside and not with a request. */
+export interface UnfinishedOperation {
+  readonly operation: Operation;
+  /** What was asked, as it is on record: who has no request to make a fingerprint of takes the operation over with it. */
+  readonly fingerprint: Uint8Array;
+}
+
+/** Operations that have begun outside calls and that nobody works on. */
+export interface Backlog {
+  /**
+   * Those of these endpoints whose last call was announced at least `afterMs` ago, oldest first.
+   *
+   * Each may be taken by somebody meanwhile: its claim decides.
+   */
+  abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]>;
+  /** One operation in progress; null when it is not, or there is none. */
+  find(operation: Operation): Promise<UnfinishedOperation | null>;
+}
+
+/** The announcement of one outside call. */
+export interface Intent {
+  /** The step's name, unique within its operation. */
+  readonly step: string;
+  /** What the provider is to know the step by, if no earlier try has been made under another key. */
+  readonly providerKey: string;
+  /** How long the claim has to outlive this moment, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** What the store knows of a step. */
+export interface KnownStep {
+  readonly providerKey: string;
+  /** How often the call was announced, this time included: above 1, an earlier call may have had its effect. */
+  readonly tries: number;
+  /** What became of it, as it was kept; null while nobody knows. */
+  readonly result: string | null;
 }
 
 /** One transaction of a claim's work. */

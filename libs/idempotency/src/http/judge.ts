@@ -35,7 +35,9 @@ export function judge(outcome: WorkOutcome, status: number, errors?: ErrorRule):
     return wasSpoilt ? 'release' : 'commit';
   }
   if (!outcome.hasEntered || outcome.isConflict) return 'release';
-  const rule = outcome.error instanceof IdempotencyError ? undefined : errors?.(outcome.error, status);
+  // What the library itself has to say is about this attempt, and not about the operation.
+  if (outcome.error instanceof IdempotencyError) return 'release';
+  const rule = errors?.(outcome.error, status);
   if (rule !== undefined) return rule === 'record' ? 'refuse' : 'release';
   return status >= 400 && status < 500 && !TRANSIENT.has(status) ? 'refuse' : 'release';
 }

@@ -3,13 +3,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EntityManager } from 'typeorm';
 
 import type { Operation } from '../core/operation.js';
+import type { IdempotentOperation } from './idempotent-operation.js';
 
 /** What the code that an attempt runs can know of it. */
 export interface AttemptContext {
   /** Null for a request without a key, where none is required. */
   readonly operation: Operation | null;
-  /** The manager of the work's transaction. */
-  readonly manager: EntityManager;
+  /** The manager of the work's transaction; null while none is open. */
+  readonly manager: EntityManager | null;
+  /** What the handler can do with its operation; null for a request without a key. */
+  readonly handle: IdempotentOperation | null;
   /** Aborted when the claim is lost. */
   readonly signal: AbortSignal;
   afterCommit(callback: () => unknown): void;
@@ -32,4 +35,13 @@ export function runOutsideAttempts<Result>(run: () => Result): Result {
 /** The attempt that the running code belongs to, if any. */
 export function currentAttempt(): AttemptContext | undefined {
   return storage.getStore();
+}
+
+/** @throws {Error} naming the remedy, where no transaction is open. */
+export function openManager({ manager }: AttemptContext): EntityManager {
+  if (manager) return manager;
+  throw new Error(
+    "The handler opens its transaction itself (transaction: 'manual'), and none is open now. " +
+      'Write inside `operation.commit((manager) => …)`.',
+  );
 }

@@ -37,6 +37,16 @@ export class Endpoints {
     return endpoint;
   }
 
+  /** The endpoint that was given this name; those of all decorated handlers are known once the application has started. */
+  named(name: string): Endpoint | undefined {
+    return [...this.known.values()].find(({ endpoint }) => endpoint === name);
+  }
+
+  /** Whether there is what the keys of steps are derived with. */
+  get canMakeSteps(): boolean {
+    return this.options.providerKeySecret !== undefined;
+  }
+
   /** The shortest lease of any endpoint, or of the module, in milliseconds. */
   shortestLeaseMs(): number {
     const leases = [...this.known.values()].map(({ leaseMs }) => leaseMs);

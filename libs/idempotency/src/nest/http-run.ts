@@ -5,12 +5,13 @@ import type { CallHandler } from '@nestjs/common';
 import { EMPTY, lastValueFrom, type Observable, of } from 'rxjs';
 import type { EntityManager } from 'typeorm';
 
-import { IdempotencyError, storeUnavailable, workBroken } from '../core/errors.js';
+import { IdempotencyError, outcomeUnknown, stepRefused, storeUnavailable, workBroken } from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
 import type { Operation } from '../core/operation.js';
 import { pauseMs } from '../core/patience.js';
 import type { Report } from '../core/ports.js';
 import type { RecordedHeader } from '../core/recording.js';
+import { StepRefusedError } from '../core/steps.js';
 import { judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
 import { refusalOf } from '../http/refusal.js';
@@ -24,6 +25,7 @@ import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Problems } from './problems.js';
 import type { Replays } from './replays.js';
+import { RunningOperation } from './running-operation.js';
 
 const NOTHING = Symbol('nothing');
 
@@ -33,7 +35,7 @@ const NOTHING = Symbol('nothing');
  * The handler's end seals the work, or rolls it back. The answer's end settles it. Whichever comes last decides when.
  */
 export class HttpRun implements AttemptContext, HoldOptions {
-  manager!: EntityManager;
+  readonly handle: RunningOperation;
   readonly writesOwnResponse: boolean;
   readonly declaredHeaders: readonly string[];
   readonly extraHeaders: OutgoingHttpHeaders;
@@ -54,6 +56,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   constructor(
     private readonly execution: Execution<EntityManager>,
     private readonly call: HttpCall,
+    providerKeySecret: string | undefined,
     private readonly problems: Problems,
     private readonly replays: Replays,
     private readonly report: Report,
@@ -61,6 +64,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
     const { endpoint, exchange } = call;
     this.endpoint = endpoint;
     this.exchange = exchange;
+    this.handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
     this.writesOwnResponse = endpoint.writesOwnResponse;
     this.declaredHeaders = endpoint.declaredHeaders;
     this.limitBytes = endpoint.keeping.limitBytes;
@@ -71,6 +75,10 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   get operation(): Operation {
     return this.execution.attempt.operation;
+  }
+
+  get manager(): EntityManager | null {
+    return this.handle.manager;
   }
 
   get signal(): AbortSignal {
@@ -87,7 +95,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   afterCommit(callback: () => unknown): void {
-    this.execution.afterCommit(callback);
+    this.handle.afterCommit(callback);
   }
 
   enter(wrapper: symbol): void {
@@ -104,7 +112,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
    * Work that had to give way to other transactions is run again, as often as the endpoint allows.
    */
   async run(next: CallHandler): Promise<Observable<unknown>> {
-    const { conflictRetries } = this.endpoint;
+    // Where the handler opens its transaction itself, that is what is tried again.
+    const conflictRetries = this.endpoint.isManual ? 0 : this.endpoint.conflictRetries;
     const restore = conflictRetries > 0 ? this.exchange.checkpoint() : null;
     for (let tries = 0; ; tries++) {
       try {
@@ -125,7 +134,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
       this.exchange.withdraw();
       // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.
       this.hold().handlerStarted();
-      this.manager = await this.execution.begin();
+      await this.handle.start();
       const value: unknown = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
       await this.returned(value);
       return value === NOTHING ? EMPTY : of(value);
@@ -145,7 +154,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   }
 
   private async returned(value: unknown): Promise<void> {
-    if (!this.isOver) await this.execution.seal();
+    if (!this.isOver) await this.handle.seal();
     this.outcome = { kind: 'returned', status: this.exchange.status() };
     this.held!.handlerReturned();
     if (this.isForeign) await this.settle(this.lateAnswer(value));
@@ -174,6 +183,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   /** The error the application's filters get to see. */
   private thrown(error: unknown): unknown {
+    if (error instanceof StepRefusedError)
+      return this.problems.exception(stepRefused(error.step, error), this.exchange);
     if (isConflict(error)) return this.problems.exception(storeUnavailable(error), this.exchange);
     return error instanceof IdempotencyError ? this.problems.exception(error, this.exchange) : error;
   }
@@ -205,6 +216,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
       settled = { kind: 'broken', reason: 'unrecordable' };
       return { kind: 'release' };
     });
+    if (this.isPremature(answer)) settled = { kind: 'broken', reason: 'undecided' };
     const fate = await this.execution.settle(verdict);
     if (this.isForeign) return;
     try {
@@ -219,12 +231,18 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
     // What was undone and answered by nobody, or by somebody else, is not to be told as done.
     const isUntold = answer.kind === 'unseen' && this.outcome?.kind === 'threw';
-    if (answer.kind === 'broken' || isUntold) return { kind: 'release' };
+    if (answer.kind === 'broken' || isUntold || this.execution.steps.hasUnknown) return { kind: 'release' };
     const { errors, keeping } = this.endpoint;
     const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
     const kind = judge(this.outcome ?? { kind: 'returned', status }, status, errors);
     if (kind === 'release') return { kind };
     return { kind, recording: await recordingOf(answer, status, keeping, this.operation) };
+  }
+
+  /** Whether an answer tells of an end, while it is not known whether an outside call has happened. */
+  private isPremature(answer: WireAnswer): boolean {
+    if (!this.execution.steps.hasUnknown || !('status' in answer) || answer.status >= 500) return false;
+    return !(this.outcome?.kind === 'threw' && this.outcome.error instanceof IdempotencyError);
   }
 
   /** Whether a route that writes its own response has done so, in its own time: then its status is what it chose. */
@@ -264,11 +282,14 @@ function failed(cause: unknown): IdempotencyError {
 }
 
 function brokenOff(reason: BreakOff): IdempotencyError {
-  return workBroken(
-    reason === 'unrecordable'
-      ? 'The answer could not be recorded; everything the work wrote was undone.'
-      : 'The answer broke off before it was complete; everything the work wrote was undone.',
-  );
+  switch (reason) {
+    case 'undecided':
+      return outcomeUnknown();
+    case 'unrecordable':
+      return workBroken('The answer could not be recorded; everything the work wrote was undone.');
+    default:
+      return workBroken('The answer broke off before it was complete; everything the work wrote was undone.');
+  }
 }
 
 /** One line a value, as headers are recorded. */

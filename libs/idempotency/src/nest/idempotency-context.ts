@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
 import type { Operation } from '../core/operation.js';
-import { type AttemptContext, currentAttempt } from './attempt-context.js';
+import { type AttemptContext, currentAttempt, openManager } from './attempt-context.js';
 
 /** The running operation, for services that do not get the manager as a parameter. */
 @Injectable()
@@ -14,7 +14,7 @@ export class IdempotencyContext {
 
   /** The manager of the operation's transaction: whatever is to be undone with it must be written through it. */
   get manager(): EntityManager {
-    return this.attempt.manager;
+    return openManager(this.attempt);
   }
 
   /** Null for a request without a key, where none is required. */

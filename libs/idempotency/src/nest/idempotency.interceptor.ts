@@ -85,11 +85,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     switch (arrival.kind) {
       case 'claimed': {
         const { execution } = arrival;
+        const { providerKeySecret: secret } = this.settings;
         if (exchange.response.headersSent) {
           await execution.settle({ kind: 'release' });
           throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
         }
-        return (request[RUN] = new HttpRun(execution, call, this.problems, this.replays, this.report)).run(next);
+        return (request[RUN] = new HttpRun(execution, call, secret, this.problems, this.replays, this.report)).run(
+          next,
+        );
       }
       case 'replay':
         await this.replay(await this.replays.answerOf(arrival.recording, attempt.operation, call), call);

@@ -7,6 +7,7 @@ import { Executor } from '../core/executor.js';
 import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
+import { PostgresBacklog } from '../storage/postgres-backlog.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { PostgresStore } from '../storage/postgres-store.js';
 import { reachesServerDirectly } from '../storage/prepared-statements.js';
@@ -15,12 +16,15 @@ import { HttpAttempts } from './http-attempts.js';
 import { IdempotencyContext } from './idempotency-context.js';
 import { IdempotencyHealth } from './idempotency-health.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { IdempotentOperations } from './idempotent-operations.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
+import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import { moduleSettings, type ModuleSettings } from './settings.js';
 import {
+  BACKLOG,
   DATA_SOURCE,
   ENDPOINTS,
   EXECUTOR,
@@ -71,11 +75,13 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
       IdempotencyLifecycle,
       IdempotencyContext,
       IdempotencyHealth,
+      IdempotentOperations,
+      Reconciliation,
       IdempotencyInterceptor,
       { provide: APP_INTERCEPTOR, useExisting: IdempotencyInterceptor },
       openApiProvider,
     ],
-    exports: [IdempotencyContext, IdempotencyHealth],
+    exports: [IdempotencyContext, IdempotencyHealth, IdempotentOperations],
   };
 }
 
@@ -104,6 +110,7 @@ const WIRING: Provider[] = [
       new LeaseRenewer(renewal, renewForMs, report),
     inject: [RENEWAL, SETTINGS, REPORT],
   },
+  { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
   { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },
 ];
 

@@ -15,6 +15,7 @@ import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { Endpoints } from './endpoints.js';
+import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import type { ModuleSettings } from './settings.js';
 import { StrayWrites } from './stray-writes.js';
@@ -39,6 +40,7 @@ export class IdempotencyLifecycle
     @Inject(RENEWER) private readonly renewer: LeaseRenewer,
     @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
     private readonly routes: RouteCheck,
+    private readonly reconciliation: Reconciliation,
     private readonly discovery: DiscoveryService,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
@@ -49,11 +51,13 @@ export class IdempotencyLifecycle
     await assertSchema(this.dataSource);
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
     for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
+    this.reconciliation.start();
     const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
     this.timer = setInterval(() => void this.renewer.renewDue(), tickMs).unref();
   }
 
   onModuleDestroy(): void {
+    this.reconciliation.stop();
     this.executor.close();
   }
 

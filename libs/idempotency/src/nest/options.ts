@@ -108,6 +108,20 @@ export interface IdempotencyModuleOptions extends EndpointOptions {
   readonly problemTypeBase?: string;
   /** The status of `idempotency-key-reused`, a client error. Default 422. */
   readonly mismatchStatus?: number;
+  /**
+   * What the keys that providers are given are derived with; required where an endpoint makes steps. At least 16
+   * characters, the same in every process, and not to be changed while operations are under way.
+   */
+  readonly providerKeySecret?: string;
+  /**
+   * How long after its last outside call an operation is left to its client's retries before a `@Reconciles()` method
+   * takes it up. Default `5m`.
+   */
+  readonly reconcileAfter?: Duration;
+  readonly reconcileAfterMs?: number;
+  /** How often such operations are looked for. Default `30s`. */
+  readonly reconcileEvery?: Duration;
+  readonly reconcileEveryMs?: number;
   /** The page that tells callers about keys; linked where a key is missing. */
   readonly docsUrl?: string;
   /** How long an attempt waits for a free database connection before it is answered 503. Default `10s`. */
@@ -145,6 +159,11 @@ export interface IdempotencyModuleAsyncOptions extends Pick<ModuleMetadata, 'imp
 
 /** Options of one endpoint; what is not given is taken from the module. */
 export interface IdempotentOptions extends EndpointOptions {
+  /**
+   * Whether the handler runs inside one transaction (`auto`, the default), or makes its outside calls in steps and
+   * opens its transaction itself (`manual`), by `@Operation()`.
+   */
+  readonly transaction?: 'auto' | 'manual';
   /** The operation's name in place of its method and route: stays the same when the route moves. */
   readonly endpoint?: string;
   /** Where the key comes from instead of the header: undefined counts as missing, empty as invalid. */

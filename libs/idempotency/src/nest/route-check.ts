@@ -1,7 +1,7 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/core';
 
-import { Endpoints } from './endpoints.js';
+import { type Endpoint, Endpoints } from './endpoints.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { declaredMethods, type IdempotentMark, idempotentMark, isDeclaredIdempotent } from './idempotent.decorator.js';
 import { answersOtherwise, type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
@@ -113,7 +113,10 @@ function handlerDefect(
 
 function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, endpoints: Endpoints): string | undefined {
   try {
-    const { isRequired, writesOwnResponse, lateAnswer } = endpoints.of(owner, handler, mark);
+    const endpoint = endpoints.of(owner, handler, mark);
+    const { isRequired, writesOwnResponse, lateAnswer } = endpoint;
+    const stepsDefect = endpoint.isManual ? manualDefect(endpoint, endpoints.canMakeSteps) : undefined;
+    if (stepsDefect) return stepsDefect;
     if (!isRequired && writesOwnResponse) {
       return (
         'writes its own response, which without a key would go out before its transaction commits. ' +
@@ -130,6 +133,17 @@ function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, end
   } catch (error) {
     return `has options that cannot be right: ${(error as Error).message}`;
   }
+}
+
+function manualDefect({ isRequired, writesOwnResponse, strategy }: Endpoint, hasSecret: boolean): string | undefined {
+  if (strategy.kind === 'transaction') {
+    return "makes steps under `claim: 'transaction'`, which holds its transaction from the start. Use `claim: 'lease'`";
+  }
+  if (!isRequired) return 'makes steps, which without a key would happen again on every retry. Require a key';
+  if (writesOwnResponse) return 'makes steps and writes its own response. Use @Res({ passthrough: true })';
+  if (!hasSecret)
+    return 'makes steps. Set `providerKeySecret` in IdempotencyModule.forRoot(), to derive their keys with';
+  return undefined;
 }
 
 function isAsyncGenerator({ original }: IdempotentMark): boolean {

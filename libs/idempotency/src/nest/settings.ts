@@ -9,11 +9,15 @@ import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-respon
 import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
 import type { EndpointOptions, Fingerprinter, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
 
+const LEAST_SECRET_LENGTH = 16;
+
 /** One endpoint's settings, every value decided; durations in milliseconds. */
 export interface EndpointSettings {
   readonly endpoint: string | undefined;
   readonly key: IdempotentOptions['key'];
   readonly strategy: ClaimStrategy;
+  /** The handler opens its transaction itself, and makes outside calls in steps. */
+  readonly isManual: boolean;
   readonly leaseMs: number;
   readonly retentionMs: number;
   readonly patienceMs: number;
@@ -40,6 +44,7 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
     endpoint: own.endpoint,
     key: own.key,
     strategy: strategyOf(own, module),
+    isManual: own.transaction === 'manual',
     leaseMs,
     retentionMs,
     patienceMs: ownOrModule('patience', own, module) ?? 0,
@@ -93,6 +98,9 @@ export interface ModuleSettings {
   readonly renewForMs: number;
   readonly shutdownTimeoutMs: number;
   readonly noticesStrayWrites: boolean;
+  readonly providerKeySecret: string | undefined;
+  readonly reconcileAfterMs: number;
+  readonly reconcileEveryMs: number;
 }
 
 /** @throws {Error} naming the option, where one cannot be right. */
@@ -122,12 +130,23 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
     renewForMs: given('renewFor', options) ?? milliseconds('renewFor', '15m'),
     shutdownTimeoutMs: given('shutdownTimeout', options) ?? milliseconds('shutdownTimeout', '30s'),
     noticesStrayWrites: strayWrites === 'warn',
+    providerKeySecret: providerKeySecretOf(options),
+    reconcileAfterMs: given('reconcileAfter', options) ?? milliseconds('reconcileAfter', '5m'),
+    reconcileEveryMs: given('reconcileEvery', options) ?? milliseconds('reconcileEvery', '30s'),
   };
 }
 
 function mismatchStatusOf({ mismatchStatus = DEFAULT_MISMATCH_STATUS }: IdempotencyModuleOptions): number {
   if (Number.isInteger(mismatchStatus) && mismatchStatus >= 400 && mismatchStatus < 500) return mismatchStatus;
   throw new Error(`IdempotencyModule: \`mismatchStatus\` must be a client error (4xx); it is ${mismatchStatus}.`);
+}
+
+function providerKeySecretOf({ providerKeySecret }: IdempotencyModuleOptions): string | undefined {
+  if (providerKeySecret === undefined || providerKeySecret.length >= LEAST_SECRET_LENGTH) return providerKeySecret;
+  throw new Error(
+    `IdempotencyModule: \`providerKeySecret\` must have at least ${LEAST_SECRET_LENGTH} characters, such as ` +
+      "`randomBytes(32).toString('hex')`.",
+  );
 }
 
 function ownOrModule(

@@ -29,7 +29,7 @@ export class StrayWrites implements EntitySubscriberInterface {
 
   beforeQuery({ query, queryRunner }: { readonly query: string; readonly queryRunner: QueryRunner }): void {
     const attempt = currentAttempt();
-    if (!attempt || queryRunner === attempt.manager.queryRunner || !WRITE.test(query)) return;
+    if (!attempt || queryRunner === attempt.manager?.queryRunner || !WRITE.test(query)) return;
     const endpoint = attempt.operation?.endpoint ?? 'A handler without a key';
     const statement = withoutValues(query).trim().replace(/\s+/g, ' ').slice(0, SHOWN_LENGTH);
     const mistake = `${endpoint}\n${statement}`;

@@ -6,5 +6,6 @@ export const ENDPOINTS = Symbol.for('nestjs-idempotency:endpoints');
 export const HTTP_ATTEMPTS = Symbol.for('nestjs-idempotency:http-attempts');
 export const RENEWAL = Symbol.for('nestjs-idempotency:renewal');
 export const RENEWER = Symbol.for('nestjs-idempotency:renewer');
+export const BACKLOG = Symbol.for('nestjs-idempotency:backlog');
 export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
 export const REPORT = Symbol.for('nestjs-idempotency:report');

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 
-import { currentAttempt } from './attempt-context.js';
+import { currentAttempt, openManager } from './attempt-context.js';
+import { asPlainParameter } from './plain-parameter.js';
 
 const managerParameter = createParamDecorator((_: undefined, context: ExecutionContext) => {
   const attempt = currentAttempt();
@@ -10,7 +11,7 @@ const managerParameter = createParamDecorator((_: undefined, context: ExecutionC
         'Add @Idempotent() to the handler, and IdempotencyModule.forRoot() to the application.',
     );
   }
-  return attempt.manager;
+  return openManager(attempt);
 });
 
 /**
@@ -27,14 +28,5 @@ const managerParameter = createParamDecorator((_: undefined, context: ExecutionC
  * ```
  */
 export function TransactionManager(): ParameterDecorator {
-  return (target, method, index) => {
-    managerParameter()(target, method, index);
-    if (method === undefined) return;
-    // A ValidationPipe with `validateCustomDecorators` would take the manager for a DTO to be validated.
-    const types = Reflect.getMetadata('design:paramtypes', target, method) as unknown[] | undefined;
-    if (types) {
-      const kept = types.map((type, at) => (at === index ? Object : type));
-      Reflect.defineMetadata('design:paramtypes', kept, target, method);
-    }
-  };
+  return asPlainParameter(managerParameter());
 }

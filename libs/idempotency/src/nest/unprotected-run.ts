@@ -10,6 +10,7 @@ import { type AttemptContext, runInAttempt } from './attempt-context.js';
 /** A request without a key, where none is required: an ordinary transaction, nothing claimed and nothing recorded. */
 class UnprotectedRun implements AttemptContext {
   readonly operation = null;
+  readonly handle = null;
   readonly signal = new AbortController().signal;
   readonly callbacks: (() => unknown)[] = [];
 

@@ -60,6 +60,11 @@ export class AttemptConnection {
     return (await this.run<RecordRow>('read')).rows[0] ?? null;
   }
 
+  /** Gives the connection back; the next one who needs one takes one. */
+  rest(): void {
+    this.current.close();
+  }
+
   close(): void {
     this.current.close();
   }

@@ -7,13 +7,15 @@ import type { ConnectionOptions } from './connection.js';
 import { LeaseSession } from './lease-session.js';
 import { lockOf } from './operation-lock.js';
 import { statementsFor, type Statements } from './statements.js';
-import { recordNames } from './table-names.js';
+import { stepStatementsFor, type StepStatements } from './step-statements.js';
+import { recordNames, stepNames } from './table-names.js';
 import { TransactionSession } from './transaction-session.js';
 
 /** Records and work on one PostgreSQL, through the application's own TypeORM data source. */
 export class PostgresStore implements Store<EntityManager> {
   private readonly table: string;
   private readonly statements: Statements;
+  private readonly stepStatements: StepStatements;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -23,6 +25,7 @@ export class PostgresStore implements Store<EntityManager> {
     const names = recordNames(dataSource);
     this.table = names.table;
     this.statements = statementsFor(names);
+    this.stepStatements = stepStatementsFor(names, stepNames(dataSource));
   }
 
   async open(attempt: Attempt): Promise<Session<EntityManager>> {
@@ -30,7 +33,7 @@ export class PostgresStore implements Store<EntityManager> {
     const connection = await AttemptConnection.open(this.dataSource, this.options, this.statements, attempt);
     switch (strategy.kind) {
       case 'lease':
-        return new LeaseSession(connection, this.report);
+        return new LeaseSession(connection, this.stepStatements, this.report);
       case 'transaction':
         return new TransactionSession(connection, strategy.isolation, lockOf(this.table, operation), this.report);
     }

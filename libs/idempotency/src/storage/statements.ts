@@ -51,7 +51,7 @@ VALUES ($1, $2, $3, $4,
   $5, now(), now(), now() + $6::interval, now() + $7::interval)
 ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.createdAt}`)} ${forgotten}
 WHERE ${isClaimable(`excluded.${c.createdAt}`)}
-RETURNING ${c.attempts} AS attempts`;
+RETURNING ${c.attempts} AS attempts, ${c.hasSteps} AS has_steps`;
 
   const read = `
 SELECT ${c.state} AS state, ${c.token} AS token, ${c.fingerprint} AS fingerprint, ${c.attempts} AS attempts, ${c.hasSteps} AS has_steps,

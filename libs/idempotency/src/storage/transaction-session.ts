@@ -5,6 +5,7 @@ import type { EntityManager } from 'typeorm';
 import type { Isolation } from '../core/attempt.js';
 import type { Claim } from '../core/claim.js';
 import { decide, type OperationRecord } from '../core/decision.js';
+import { workBroken } from '../core/errors.js';
 import type { Report, Session } from '../core/ports.js';
 import type { AttemptConnection } from './attempt-connection.js';
 import type { Connection } from './connection.js';
@@ -69,6 +70,22 @@ export class TransactionSession implements Session<EntityManager> {
     return !this.isContested || this.isFreeOf(await this.read(), token);
   }
 
+  rest(): void {
+    // Its connection is its claim.
+  }
+
+  intend(): Promise<never> {
+    return Promise.reject(stepsNeedALease());
+  }
+
+  withdraw(): Promise<never> {
+    return Promise.reject(stepsNeedALease());
+  }
+
+  finish(): Promise<never> {
+    return Promise.reject(stepsNeedALease());
+  }
+
   close(): void {
     if (this.claimed) void this.undo().then(() => this.connection.close());
     else this.connection.close();
@@ -87,7 +104,7 @@ export class TransactionSession implements Session<EntityManager> {
       if (!connection.isPipelined) await locking;
       const taking = takeRecord(this.connection, isolation, { connection, token, fingerprint });
       const [{ rowCount }, { attempts, found }] = await Promise.all([locking, taking]);
-      if (rowCount === 1 && attempts !== null) return { token, attempts, heldBy: 'transaction' };
+      if (rowCount === 1 && attempts !== null) return { token, attempts, hasSteps: false, heldBy: 'transaction' };
       await this.undo();
       this.found = found;
       return rowCount === 1 ? 'held' : 'busy';
@@ -126,4 +143,8 @@ export class TransactionSession implements Session<EntityManager> {
     this.claimed = null;
     await claimed?.rollBack(this.report);
   }
+}
+
+function stepsNeedALease(): Error {
+  return workBroken("Steps need a claim that is committed before the work: `claim: 'lease'`.");
 }

@@ -29,10 +29,12 @@ export interface WholeAnswer extends AnswerHead {
  * - `destroyed`: the application destroyed the response; discarding it destroys it for real, unless there was an error to tell
  * - `threw`: the handler threw after it had begun to write
  * - `cut_short`: someone else ended what the handler was still writing
+ * - `undecided`: it tells of an end, and an outside call may or may not have happened
  * - `unrecordable`: it ended, but cannot be recorded in the way its endpoint asks for
  * - `unanswered`: a route that writes its own response returned, and the connection closed without an answer
  */
-export type BreakOff = 'source_unfinished' | 'destroyed' | 'threw' | 'cut_short' | 'unrecordable' | 'unanswered';
+export type BreakOff =
+  'source_unfinished' | 'destroyed' | 'threw' | 'cut_short' | 'undecided' | 'unrecordable' | 'unanswered';
 
 /** An answer the library writes itself: a replay, or a problem in place of what was held. */
 export interface OwnAnswer extends AnswerHead {

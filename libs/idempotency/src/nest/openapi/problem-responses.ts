@@ -39,7 +39,10 @@ export function problemResponses(endpoint: Endpoint, options: ProblemOptions): M
   return new Map([...byStatus].map(([status, problems]) => [status, responseOf(problems, options)]));
 }
 
-function canOccur(code: IdempotencyErrorCode, { isRequired, authorizeReplay }: Endpoint): boolean {
+const OF_STEPS = new Set<IdempotencyErrorCode>(['idempotency-outcome-unknown', 'idempotency-step-refused']);
+
+function canOccur(code: IdempotencyErrorCode, { isRequired, isManual, authorizeReplay }: Endpoint): boolean {
+  if (OF_STEPS.has(code)) return isManual;
   if (code === 'idempotency-key-missing') return isRequired;
   if (code === 'idempotency-replay-forbidden') return authorizeReplay !== undefined;
   return true;

@@ -22,9 +22,15 @@ export class IdempotencyStep {
   @Column({ name: 'provider_key', type: 'text' })
   providerKey!: string;
 
+  /** The claim under which the call was last announced. */
   @Column({ name: 'token', type: 'uuid' })
   token!: string;
 
+  /** How often the call was announced. */
+  @Column({ name: 'tries', type: 'integer', default: 1 })
+  tries!: number;
+
+  /** What became of it, in the library's own versioned form; null while nobody knows. */
   @Column({ name: 'result', type: 'text', nullable: true })
   result!: string | null;
 

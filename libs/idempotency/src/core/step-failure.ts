@@ -1,0 +1,45 @@
+import type { StepFailure } from './steps.js';
+
+/** Refused for now, or for who asked: the same call may be accepted at another time. */
+const NOT_NOW = new Set([401, 403, 429]);
+
+/** The answer does not say whether the request that it answers, or an earlier one like it, was carried out. */
+const UNDECIDED = new Set([408, 409, 425]);
+
+/** The connection was never made, so nothing was sent. */
+const NEVER_SENT = new Set<unknown>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+/** How deep an error's causes are looked at. */
+const MAX_CAUSES = 5;
+
+/**
+ * What an HTTP status says of a call that changes something.
+ *
+ * 401, 403 and 429 had no effect; 408, 409, 425 and everything from 500 on is unknown; other 4xx are refusals.
+ */
+export function failureOfStatus(status: number): StepFailure {
+  if (NOT_NOW.has(status)) return 'no_effect';
+  return status >= 400 && status < 500 && !UNDECIDED.has(status) ? 'refused' : 'unknown';
+}
+
+/**
+ * What a thrown error says of a call: by the status that it carries (`status`, `statusCode` or `response.status`), or
+ * by its code where no connection was made. Everything else is unknown.
+ */
+export function failureOf(error: unknown): StepFailure {
+  let at = error;
+  for (let depth = 0; depth <= MAX_CAUSES && typeof at === 'object' && at !== null; depth++) {
+    const { status, statusCode, response, code, cause } = at as {
+      readonly status?: unknown;
+      readonly statusCode?: unknown;
+      readonly response?: { readonly status?: unknown } | null;
+      readonly code?: unknown;
+      readonly cause?: unknown;
+    };
+    const found = [status, statusCode, response?.status].find((value) => typeof value === 'number');
+    if (found !== undefined) return failureOfStatus(found);
+    if (NEVER_SENT.has(code)) return 'no_effect';
+    at = cause;
+  }
+  return 'unknown';
+}

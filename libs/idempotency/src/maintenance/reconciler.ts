@@ -1,0 +1,85 @@
+import type { Execution, Verdict } from '../core/execution.js';
+import type { Executor } from '../core/executor.js';
+import type { Backlog, Report, UnfinishedOperation } from '../core/ports.js';
+
+/** Brings one operation to its end that no retry came back for. `release` leaves it as it is. */
+export type Reconcile<Tx> = (execution: Execution<Tx>) => Promise<Verdict>;
+
+/** One endpoint whose operations are finished for clients that gave up. */
+export interface ReconciledEndpoint<Tx> {
+  /** How long the reconciler's own claim is honoured without a sign of life, in milliseconds. */
+  readonly leaseMs: number;
+  /** How long the recordings that it makes can be replayed, in milliseconds. */
+  readonly retentionMs: number;
+  readonly reconcile: Reconcile<Tx>;
+}
+
+/** How many operations are taken up in one go. */
+const BATCH = 20;
+
+/**
+ * Settles operations that have begun outside calls and that nobody works on, as a batch verb: somebody else decides
+ * when.
+ *
+ * Any number of processes may do so at once: each operation is taken under a claim of its own.
+ */
+export class Reconciler<Tx> {
+  private running: Promise<number> | null = null;
+
+  constructor(
+    private readonly backlog: Backlog,
+    private readonly executor: Executor<Tx>,
+    private readonly endpoints: ReadonlyMap<string, ReconciledEndpoint<Tx>>,
+    /** How long after its last outside call an operation is left to its client's retries, in milliseconds. */
+    private readonly afterMs: number,
+    private readonly report: Report,
+  ) {}
+
+  /** Takes up what has been waiting for long enough; resolves to how many operations were settled. Never rejects. */
+  reconcileDue(): Promise<number> {
+    this.running ??= this.reconcile().finally(() => (this.running = null));
+    return this.running;
+  }
+
+  private async reconcile(): Promise<number> {
+    let settled = 0;
+    try {
+      if (this.endpoints.size === 0) return 0;
+      for (const found of await this.backlog.abandoned([...this.endpoints.keys()], this.afterMs, BATCH)) {
+        if (await this.settle(found)) settled++;
+      }
+    } catch (error) {
+      this.report('Operations that nobody came back for could not be looked for.', error);
+    }
+    return settled;
+  }
+
+  private async settle({ operation, fingerprint }: UnfinishedOperation): Promise<boolean> {
+    const endpoint = this.endpoints.get(operation.endpoint)!;
+    try {
+      const { leaseMs, retentionMs } = endpoint;
+      const attempt = { operation, fingerprint, strategy: { kind: 'lease' }, leaseMs, retentionMs } as const;
+      const arrival = await this.executor.arrive(attempt);
+      if (arrival.kind !== 'claimed') return false;
+      const { execution } = arrival;
+      const verdict = await this.verdictOn(execution, endpoint);
+      return (await execution.settle(verdict)).kind === 'recorded';
+    } catch (error) {
+      this.report(`An operation of ${operation.endpoint} could not be reconciled.`, error);
+      return false;
+    }
+  }
+
+  private async verdictOn(execution: Execution<Tx>, { reconcile }: ReconciledEndpoint<Tx>): Promise<Verdict> {
+    try {
+      const verdict = await reconcile(execution);
+      // Whatever was made of it: what may have happened outside is not to be forgotten.
+      return execution.steps.hasUnknown ? { kind: 'release' } : verdict;
+    } catch (error) {
+      const { endpoint } = execution.attempt.operation;
+      this.report(`The reconciler of ${endpoint} failed; the operation stays as it is.`, error);
+      await execution.rollback();
+      return { kind: 'release' };
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { EntityManager } from 'typeorm';
+
+import { stepRefused } from '../core/errors.js';
+import type { Execution, Verdict } from '../core/execution.js';
+import type { Executor } from '../core/executor.js';
+import type { Backlog, Report } from '../core/ports.js';
+import type { RecordedHeader } from '../core/recording.js';
+import { StepRefusedError } from '../core/steps.js';
+import { PROBLEM_TYPE, problemHeaders, problemOf } from '../http/problem.js';
+import { recordingOf } from '../http/recording-of.js';
+import type { WholeAnswer } from '../http/wire/wire-answer.js';
+import { type Reconcile, type ReconciledEndpoint, Reconciler } from '../maintenance/reconciler.js';
+import { type AttemptContext, runInAttempt } from './attempt-context.js';
+import type { Endpoint, Endpoints } from './endpoints.js';
+import type { IdempotentOperation } from './idempotent-operation.js';
+import { reconciledEndpoint, type ReconciledAnswer } from './reconciles.decorator.js';
+import { RunningOperation } from './running-operation.js';
+import type { ModuleSettings } from './settings.js';
+import { BACKLOG, ENDPOINTS, EXECUTOR, REPORT, SETTINGS } from './tokens.js';
+
+type Method = (operation: IdempotentOperation) => Promise<ReconciledAnswer | null> | ReconciledAnswer | null;
+
+/** Runs the reconciler with the application's `@Reconciles()` methods. */
+@Injectable()
+export class Reconciliation {
+  private reconciler: Reconciler<EntityManager> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+    @Inject(ENDPOINTS) private readonly endpoints: Endpoints,
+    @Inject(SETTINGS) private readonly settings: ModuleSettings,
+    @Inject(BACKLOG) private readonly backlog: Backlog,
+    @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
+    @Inject(REPORT) private readonly report: Report,
+  ) {}
+
+  /** @throws {Error} naming the method, where its endpoint is none that makes steps under a name. */
+  start(): void {
+    const endpoints = this.reconciledEndpoints();
+    const { reconcileAfterMs, reconcileEveryMs } = this.settings;
+    this.reconciler = new Reconciler(this.backlog, this.executor, endpoints, reconcileAfterMs, this.report);
+    if (endpoints.size > 0) this.timer = setInterval(() => void this.reconcileDue(), reconcileEveryMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Resolves to how many operations were settled; never rejects. */
+  async reconcileDue(): Promise<number> {
+    return this.reconciler?.reconcileDue() ?? 0;
+  }
+
+  private reconciledEndpoints(): ReadonlyMap<string, ReconciledEndpoint<EntityManager>> {
+    const found = new Map<string, ReconciledEndpoint<EntityManager>>();
+    for (const [owner, name, instance, method, of] of this.methods()) {
+      const endpoint = this.endpoints.named(of);
+      if (!endpoint?.isManual) {
+        throw new Error(
+          `${owner}.${name} reconciles '${of}', and there is no handler with \`@Idempotent({ endpoint: '${of}', ` +
+            "transaction: 'manual' })`. Give the handler that name.",
+        );
+      }
+      const { leaseMs, retentionMs } = endpoint;
+      found.set(of, { leaseMs, retentionMs, reconcile: this.reconcile(endpoint, method.bind(instance)) });
+    }
+    return found;
+  }
+
+  private *methods(): Generator<[owner: string, name: string, instance: object, method: Method, endpoint: string]> {
+    for (const { instance, metatype } of this.discovery.getProviders()) {
+      if (!metatype || typeof instance !== 'object' || instance === null) continue;
+      const prototype = Object.getPrototypeOf(instance) as Record<string, Method>;
+      for (const name of this.scanner.getAllMethodNames(prototype)) {
+        const method = prototype[name]!;
+        const endpoint = reconciledEndpoint(method);
+        if (endpoint !== undefined) yield [metatype.name, name, instance as object, method, endpoint];
+      }
+    }
+  }
+
+  private reconcile(endpoint: Endpoint, method: Method): Reconcile<EntityManager> {
+    const { providerKeySecret, problems } = this.settings;
+    return async (execution) => {
+      const handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
+      await handle.start();
+      try {
+        const answer = await runInAttempt(new ReconcilerAttempt(execution, handle), () => method(handle));
+        if (!answer) return { kind: 'release' };
+        await handle.seal();
+        return await verdict('commit', asWhole(answer), endpoint, execution);
+      } catch (error) {
+        if (!(error instanceof StepRefusedError)) throw error;
+        const problem = problemOf(stepRefused(error.step, error), problems);
+        const headers: RecordedHeader[] = [['Content-Type', PROBLEM_TYPE], ...problemHeaders(problem, problems)];
+        const refusal: WholeAnswer = { kind: 'whole', status: problem.status, headers, body: json(problem) };
+        return verdict('refuse', refusal, endpoint, execution);
+      }
+    };
+  }
+}
+
+/** The reconciler's method sees the operation as a handler does. */
+class ReconcilerAttempt implements AttemptContext {
+  constructor(
+    private readonly execution: Execution<EntityManager>,
+    readonly handle: RunningOperation,
+  ) {}
+
+  get operation() {
+    return this.execution.attempt.operation;
+  }
+
+  get manager() {
+    return this.handle.manager;
+  }
+
+  get signal() {
+    return this.handle.signal;
+  }
+
+  afterCommit(callback: () => unknown): void {
+    this.handle.afterCommit(callback);
+  }
+
+  enter(): void {
+    // No handler is wrapped here.
+  }
+}
+
+async function verdict(
+  kind: 'commit' | 'refuse',
+  answer: WholeAnswer,
+  { keeping }: Endpoint,
+  { attempt }: Execution<EntityManager>,
+): Promise<Verdict> {
+  return { kind, recording: await recordingOf(answer, answer.status, keeping, attempt.operation) };
+}
+
+function asWhole({ status, body, location }: ReconciledAnswer): WholeAnswer {
+  const headers: RecordedHeader[] = location === undefined ? [] : [['Location', location]];
+  if (body === undefined) return { kind: 'whole', status, headers, body: null };
+  headers.push(['Content-Type', 'application/json; charset=utf-8']);
+  return { kind: 'whole', status, headers, body: json(body) };
+}
+
+function json(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

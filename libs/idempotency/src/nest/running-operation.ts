@@ -1,0 +1,137 @@
+import { setTimeout } from 'node:timers/promises';
+
+import type { EntityManager } from 'typeorm';
+
+import { workBroken } from '../core/errors.js';
+import type { Execution } from '../core/execution.js';
+import { pauseMs } from '../core/patience.js';
+import { providerKey } from '../core/provider-key.js';
+import { failureOf } from '../core/step-failure.js';
+import type { StepCall, StepTerms } from '../core/steps.js';
+import { isConflict } from '../storage/postgres-errors.js';
+import { milliseconds } from './duration.js';
+import type { IdempotentOperation, StepOptions } from './idempotent-operation.js';
+
+export interface OperationTerms {
+  /** The handler opens its transaction itself. */
+  readonly isManual: boolean;
+  readonly conflictRetries: number;
+  readonly providerKeySecret: string | undefined;
+}
+
+const DEFAULT_DEADLINE = '20s';
+
+/** What the code of one execution can do with its operation, and the transaction that it does it in. */
+export class RunningOperation implements IdempotentOperation {
+  /** The manager of the open transaction; null while there is none. */
+  manager: EntityManager | null = null;
+  private hasCommitted = false;
+  /** Registered while no transaction was open. */
+  private readonly callbacks: (() => unknown)[] = [];
+
+  constructor(
+    private readonly execution: Execution<EntityManager>,
+    private readonly terms: OperationTerms,
+  ) {}
+
+  get tenant(): string {
+    return this.execution.attempt.operation.tenant;
+  }
+
+  get endpoint(): string {
+    return this.execution.attempt.operation.endpoint;
+  }
+
+  get key(): string {
+    return this.execution.attempt.operation.key;
+  }
+
+  get attempts(): number {
+    return this.execution.attempts;
+  }
+
+  get signal(): AbortSignal {
+    return this.execution.signal;
+  }
+
+  /** Before the handler: opens its transaction, or leaves the connection to others for as long as none is needed. */
+  async start(): Promise<void> {
+    if (this.terms.isManual) this.execution.rest();
+    else await this.begin();
+  }
+
+  /** After the handler: nothing more can be written. Rejects where what was written cannot be committed. */
+  async seal(): Promise<void> {
+    if (this.execution.steps.isUnderWay) throw workBroken('The handler returned while a step was under way. Await it.');
+    if (this.terms.isManual && !this.hasCommitted) await this.begin();
+    await this.execution.seal();
+  }
+
+  async step<Result>(
+    name: string,
+    call: (call: StepCall) => Promise<Result>,
+    options: StepOptions<Result> = {},
+  ): Promise<Result> {
+    if (!this.terms.isManual) {
+      throw workBroken(
+        'A step was made while the transaction of the work was open, which would then be held for as long as the ' +
+          "outside call takes. Declare the handler with `@Idempotent({ transaction: 'manual' })`.",
+      );
+    }
+    if (this.execution.isWorking || this.hasCommitted) {
+      throw workBroken('A step was made inside or after `operation.commit()`. Make every step before it.');
+    }
+    return this.execution.steps.run(name, call, this.termsOf(name, options));
+  }
+
+  async commit<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    if (!this.terms.isManual) {
+      throw workBroken(
+        "`operation.commit()` is for handlers with `transaction: 'manual'`; this one's work is one already.",
+      );
+    }
+    if (this.execution.isWorking || this.hasCommitted) throw workBroken('`operation.commit()` was called twice.');
+    if (this.execution.steps.isUnderWay)
+      throw workBroken('`operation.commit()` was called while a step was under way.');
+    for (let tries = 0; ; tries++) {
+      try {
+        await this.begin();
+        const value = await work(this.manager!);
+        await this.execution.seal();
+        this.hasCommitted = true;
+        return value;
+      } catch (error) {
+        this.manager = null;
+        await this.execution.rollback();
+        if (tries === this.terms.conflictRetries || !isConflict(error)) throw error;
+        await setTimeout(pauseMs(tries));
+      }
+    }
+  }
+
+  afterCommit(callback: () => unknown): void {
+    if (this.execution.isWorking) this.execution.afterCommit(callback);
+    else this.callbacks.push(callback);
+  }
+
+  private async begin(): Promise<void> {
+    this.manager = await this.execution.begin();
+    for (const callback of this.callbacks) this.execution.afterCommit(callback);
+  }
+
+  private termsOf<Result>(name: string, options: StepOptions<Result>): StepTerms<Result> {
+    const { attempt } = this.execution;
+    const { deadlineMs, deadline = DEFAULT_DEADLINE, tries = 1, failure = failureOf, whenUnknown = 'repeat' } = options;
+    if (name === '') throw workBroken('A step needs a name.');
+    if (!Number.isInteger(tries) || tries < 1)
+      throw workBroken(`The step '${name}' needs a whole number of tries, at least 1.`);
+    return {
+      providerKey: providerKey(this.terms.providerKeySecret!, attempt.operation, attempt.fingerprint, name),
+      deadlineMs: milliseconds('deadline', deadlineMs ?? deadline),
+      maxTries: tries,
+      pauseMs,
+      judge: failure,
+      whenUnknown,
+    };
+  }
+}

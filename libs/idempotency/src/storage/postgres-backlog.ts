@@ -1,0 +1,57 @@
+import type { DataSource } from 'typeorm';
+
+import type { Operation } from '../core/operation.js';
+import type { Backlog, UnfinishedOperation } from '../core/ports.js';
+import { interval } from './statements.js';
+import { recordNames, stepNames } from './table-names.js';
+
+interface OperationRow extends Operation {
+  fingerprint: Buffer;
+}
+
+/**
+ * Finds operations by their steps.
+ *
+ * Steps end with the recording of their operation, so their table holds what is under way and nothing else: it is
+ * small, where looking for a state among the records would mean looking at all of them.
+ */
+export class PostgresBacklog implements Backlog {
+  private readonly abandonedText: string;
+  private readonly findText: string;
+
+  constructor(private readonly dataSource: DataSource) {
+    const { table, columns: c } = recordNames(dataSource);
+    const { table: steps, columns: s } = stepNames(dataSource);
+    const found = `SELECT r.${c.tenant} AS tenant, r.${c.endpoint} AS endpoint, r.${c.key} AS key, r.${c.fingerprint} AS fingerprint`;
+    this.abandonedText = `
+WITH last AS (
+  SELECT ${s.tenant} AS tenant, ${s.endpoint} AS endpoint, ${s.key} AS key, max(greatest(${s.intendedAt}, ${s.finishedAt})) AS at
+  FROM ${steps} WHERE ${s.endpoint} = ANY ($1) GROUP BY 1, 2, 3)
+${found}
+FROM last JOIN ${table} AS r ON r.${c.tenant} = last.tenant AND r.${c.endpoint} = last.endpoint AND r.${c.key} = last.key
+WHERE last.at <= now() - $2::interval AND r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= now())
+ORDER BY last.at LIMIT $3`;
+    this.findText = `
+${found} FROM ${table} AS r
+WHERE r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.state} = 'in_progress'`;
+  }
+
+  async abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]> {
+    return this.query(this.abandonedText, [endpoints, interval(afterMs), limit]);
+  }
+
+  async find({ tenant, endpoint, key }: Operation): Promise<UnfinishedOperation | null> {
+    return (await this.query(this.findText, [tenant, endpoint, key]))[0] ?? null;
+  }
+
+  /** On the primary, also where reads go to replicas. */
+  private async query(text: string, values: unknown[]): Promise<UnfinishedOperation[]> {
+    const runner = this.dataSource.createQueryRunner('master');
+    try {
+      const rows = (await runner.query(text, values)) as OperationRow[];
+      return rows.map(({ fingerprint, ...operation }) => ({ operation, fingerprint }));
+    } finally {
+      await runner.release();
+    }
+  }
+}
