@@ -8,20 +8,21 @@ import { root } from '../scripts/workspace/root.js';
 
 const USAGE = `Usage: npm run bench -- [options]
 
-What does @Idempotent() cost? Measures the demo's payment over HTTP with it, and the same PaymentsService in an app
-that opens its own transaction; replays of a finished payment; and conflicts with one in flight (409).
+What does @Idempotent() cost? Measures the demo's payment over HTTP with it, claimed by a lease and by the work's own
+transaction, and the same PaymentsService in an app that opens its own transaction; replays of a finished payment; and
+conflicts with one in flight (409).
 
   --rounds N           how often everything is measured, in turn; default 7
   --seconds N          how long each measurement lasts; default 1
   --connections LIST   default 1,16,64
   --requests N         the most requests of one measurement; default 20000
   --contended          every payment between the same two accounts: waits for their row locks decide then
-  --cpu-profile DIR    has both apps write a CPU profile there
+  --cpu-profile DIR    has the apps write a CPU profile there
 
   DATABASE_URL         a server whose user may create databases, instead of the embedded PostgreSQL
 
 How it is measured
-  The two apps, the load and PostgreSQL are processes of their own on this machine, so all of them share its cores.
+  The three apps, the load and PostgreSQL are processes of their own on this machine, so all of them share its cores.
   A round measures everything once, the next round in the opposite order. Throughput is the median of the rounds, the
   ratio the median of each round's own ratio to bare (in brackets its least and greatest), and the percentiles are
   those of all requests of all rounds. CPU is what the app's process used for one request, PostgreSQL not included.

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Beyond what a measurement is meant to last. */
 const PATIENCE_MS = 60_000;
 
-/** Starts one of the two apps in a process of its own: `port` is where it listens, `cpuMs` what it has used so far. */
+/** Starts one of the apps in a process of its own: `port` is where it listens, `cpuMs` what it has used so far. */
 export async function startServer(app, databaseUrl, { profileFolder }, interruption) {
   const profile = profileFolder
     ? ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${app}.cpuprofile`]

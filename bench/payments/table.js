@@ -1,5 +1,5 @@
 const line = (connections, title, throughput, p50, p99, cpu, ratio) =>
-  `${String(connections).padStart(11)}  ${title.padEnd(22)}${throughput.padStart(11)}${p50.padStart(9)}${p99.padStart(9)}${cpu.padStart(9)}   ${ratio}`;
+  `${String(connections).padStart(11)}  ${title.padEnd(28)}${throughput.padStart(11)}${p50.padStart(9)}${p99.padStart(9)}${cpu.padStart(9)}   ${ratio}`;
 
 export const heading = line('connections', '', 'requests/s', 'p50 ms', 'p99 ms', 'CPU ms', 'of bare');
 
