@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
+import { DatabaseProxy } from '../faults/database-proxy.js';
+import { PLATFORMS, prepareDatabase, startConfidingApp } from './confiding-app.js';
+import { Evidence } from './evidence.js';
+import { Life } from './life.js';
+import { Output } from './output.js';
+import { freshSecrets, MAY_STAND, SECRET_NAMES } from './secrets.js';
+
+jest.setTimeout(60_000);
+
+describe.each(PLATFORMS)('when everything has happened, on %s', (platform) => {
+  const secrets = freshSecrets();
+  const evidence = new Evidence(secrets);
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    await prepareDatabase(database.url);
+    const witness = new Client(database.url);
+    await witness.connect();
+    const proxy = await DatabaseProxy.to(database.url);
+    const url = new URL(proxy.url);
+    url.password = secrets['the password of the database'];
+    const output = Output.listen();
+    try {
+      const app = await startConfidingApp(platform, url.href, secrets);
+      await new Life(app, secrets, evidence, witness, proxy).live();
+      await app.close();
+    } finally {
+      output.stop();
+      await proxy.close();
+      await witness.end();
+    }
+    // Or nobody has listened.
+    expect(output.text).toContain('Nest application successfully started');
+    evidence.addOutput(output);
+  });
+
+  afterAll(() => database?.drop());
+
+  it.each(SECRET_NAMES)('%s stands where it has to, and nowhere else', (name) => {
+    expect(evidence.placesOf(name)).toEqual([...MAY_STAND[name]].sort());
+  });
+});
