@@ -75,11 +75,11 @@ describe.each(TRANSACTIONS)('work that is claimed by %s', (_, strategy) => {
   }, 30_000);
 
   it('keeps its operation for longer than a lease while its worker lives, also when it has nothing to say', async () => {
-    const work = await startWork(worker, strategy, newAttempt(strategy, 300));
+    const work = await startWork(worker, strategy, newAttempt(strategy, 500));
     await until('the transaction is three leases old', async () => {
       const { rowCount } = await witness.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'worker'
-            AND xact_start < clock_timestamp() - interval '900 milliseconds'`,
+            AND xact_start < clock_timestamp() - interval '1500 milliseconds'`,
       );
       return rowCount === 1;
     });
