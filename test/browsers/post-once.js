@@ -11,9 +11,10 @@ export async function postOnce(url, body, key) {
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
       body: JSON.stringify(body),
     }).catch(() => null);
+    // Wait for what is in progress, and ask again after a failure: it may have happened or not, and the same key tells.
+    const isAsked = !response || response.status >= 500 || [409, 429].includes(response.status);
     const retryAfter = Number(response?.headers.get('Retry-After'));
-    // No answer, or a server's failure: it may have happened or not. The same key finds out.
-    if (response && response.status < 500 && !retryAfter) return response;
+    if (!isAsked || (response?.status === 409 && !retryAfter)) return response;
     await new Promise((resolve) => setTimeout(resolve, (retryAfter || 2 ** attempt) * 1000));
   }
   throw new Error('There is no answer yet. Keep the key, and try again later.');

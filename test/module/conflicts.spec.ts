@@ -3,7 +3,7 @@ import { ConflictException } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
-import { expectStoreUnavailable } from '../faults/problem.js';
+import { expectWorkConflict } from '../faults/problem.js';
 import { gate } from './gate.js';
 import { pay, prepareDatabase, startWorkApp, type Work, type WorkApp } from './work-app.js';
 
@@ -57,7 +57,7 @@ describe('two handlers that deadlock', () => {
       { label: 'b', amount: 2 },
     ]);
     const loser = answers.findIndex(({ status }) => status === 503);
-    expectStoreUnavailable(answers[loser]!);
+    expectWorkConflict(answers[loser]!);
     const retry = await app.attempt(
       (manager) => manager.query('UPDATE payments SET amount = amount + 1 WHERE run = $1', [run]),
       keys[loser],
@@ -80,7 +80,7 @@ describe.each([
       await pay(manager, run, 'undone');
       await manager.query(raise(state));
     }, key);
-    expectStoreUnavailable(answer);
+    expectWorkConflict(answer);
     await expectRetryRuns(key);
   });
 
@@ -90,7 +90,7 @@ describe.each([
       await pay(manager, run, 'undone');
       await manager.transaction((nested) => nested.query(raise(state)));
     }, key);
-    expectStoreUnavailable(answer);
+    expectWorkConflict(answer);
     await expectRetryRuns(key);
   });
 
@@ -117,7 +117,7 @@ describe.each([
          FOR EACH ROW WHEN (NEW.label = 'late ${state}') EXECUTE FUNCTION ${name}()`,
     );
     const key = randomUUID();
-    expectStoreUnavailable(await app.attempt((manager, run) => pay(manager, run, `late ${state}`), key));
+    expectWorkConflict(await app.attempt((manager, run) => pay(manager, run, `late ${state}`), key));
     await expectRetryRuns(key);
   });
 });

@@ -170,12 +170,24 @@ const PLAIN = {
     },
     503: {
       description:
-        'Idempotency store unavailable (`idempotency-store-unavailable`); Shutting down (`idempotency-shutting-down`)',
+        'Work gave way (`idempotency-work-conflict`); Idempotency store unavailable (`idempotency-store-unavailable`); ' +
+        'Shutting down (`idempotency-shutting-down`)',
       headers: RETRY_AFTER,
       content: {
         'application/problem+json': {
           schema: PROBLEM,
           examples: {
+            'idempotency-work-conflict': {
+              value: {
+                type: 'urn:problem-type:idempotency-work-conflict',
+                title: 'Work gave way',
+                status: 503,
+                detail: 'Work gave way.',
+                code: 'idempotency-work-conflict',
+                retryable: true,
+                retryAfter: 1,
+              },
+            },
             'idempotency-store-unavailable': {
               value: {
                 type: 'urn:problem-type:idempotency-store-unavailable',
@@ -280,6 +292,8 @@ describe.each(PLATFORMS)('on %s', (platform) => {
               'idempotency-store-unavailable',
               'idempotency-shutting-down',
               'idempotency-work-broken',
+              'idempotency-work-conflict',
+              'idempotency-fingerprint-failed',
             ]),
           },
           reason: {

@@ -1,9 +1,10 @@
 import { ConflictException, HttpException, UnprocessableEntityException } from '@nestjs/common';
 import { expect } from '@jest/globals';
+import { defer, map, raceWith } from 'rxjs';
 import type { EntityManager } from 'typeorm';
-import { gate } from '../wire/gate.js';
+import { eventually, gate } from '../wire/gate.js';
 import { expectAnswer, expectNothingLeft, expectPaid, expectProblem } from './expectations.js';
-import { FAILED, type Fate, type Handler, refusalKept, released, throwing } from './fates.js';
+import { atFirst, FAILED, type Fate, type Handler, refusalKept, released, throwing } from './fates.js';
 import type { Ruled } from './routes.js';
 import { type Ending, PAID_BY_RETRY, type Situation } from './situation.js';
 import { Mapped } from './surroundings.js';
@@ -34,7 +35,7 @@ const givenWay = (path: string, handler: Handler, tries: number): Fate => ({
   ends: { entries: tries + 1, payments: 1, records: ['completed'] },
   play: async (stage) => {
     stage.script.handler = (scene) => (scene.entry <= tries ? handler(scene) : scene.paid);
-    expectProblem(await stage.send({ path }), 'idempotency-store-unavailable', { retryAfter: 1 });
+    expectProblem(await stage.send({ path }), 'idempotency-work-conflict', { retryAfter: 1 });
     await expectNothingLeft(stage);
     expectPaid(await stage.send({ path }), tries + 1);
   },
@@ -55,7 +56,7 @@ export const conflicts: readonly Situation[] = [
       const answers = await Promise.all(keys.map((key) => send({ key })));
       const loser = answers.findIndex(({ status }) => status === 503);
       expect(answers[1 - loser]!.status).toBe(201);
-      expectProblem(answers[loser]!, 'idempotency-store-unavailable', { retryAfter: 1 });
+      expectProblem(answers[loser]!, 'idempotency-work-conflict', { retryAfter: 1 });
       expect(await records()).toMatchObject([{ key: keys[1 - loser] }]);
       expectPaid(await send({ key: keys[loser]! }), 3);
     },
@@ -101,6 +102,14 @@ export const conflicts: readonly Situation[] = [
     ),
   },
   {
+    when: 'a serialization failure that the handler makes a 409 of',
+    ...released(['409 Conflict', { message: 'Busy.', error: 'Conflict', statusCode: 409 }], ({ manager }) =>
+      raise(manager, '40001').catch(() => {
+        throw new ConflictException('Busy.');
+      }),
+    ),
+  },
+  {
     when: 'a conflict at every try, where conflicts are retried twice',
     ...givenWay('/retrying', ({ manager }) => raise(manager, '40001'), 3),
   },
@@ -118,7 +127,7 @@ export const conflicts: readonly Situation[] = [
            FOR EACH ROW WHEN (NEW.run = '${stage.run}') EXECUTE FUNCTION ${name}()`,
       );
       for (const path of ['/plain', '/retrying']) {
-        expectProblem(await stage.send({ path }), 'idempotency-store-unavailable', { retryAfter: 1 });
+        expectProblem(await stage.send({ path }), 'idempotency-work-conflict', { retryAfter: 1 });
         await expectNothingLeft(stage);
       }
     },
@@ -202,13 +211,34 @@ export const conflicts: readonly Situation[] = [
       };
       const stage = await start({ idempotency: { errors } });
       script.handler = ({ entry, manager, paid }) => (entry === 1 ? raise(manager, '40P01') : paid);
-      expectProblem(await stage.send({ path: '/piped' }), 'idempotency-store-unavailable', { retryAfter: 1 });
+      expectProblem(await stage.send({ path: '/piped' }), 'idempotency-work-conflict', { retryAfter: 1 });
       script.pipe = throwing(new UnprocessableEntityException()) as () => never;
       expect((await stage.send({ path: '/piped' })).status).toBe(422);
       await expectNothingLeft(stage);
       delete script.pipe;
       expectPaid(await stage.send({ path: '/piped' }), 2);
       expect(asked).toEqual([]);
+    },
+  },
+  {
+    when: "`errors` would say 'record' of what a handler throws that was answered for",
+    ends: PAID_BY_RETRY,
+    play: async (stage) => {
+      const { script } = stage;
+      const { passed, open } = gate();
+      script.outer = (next) =>
+        next
+          .handle()
+          .pipe(raceWith(defer(() => passed).pipe(map(throwing(new HttpException('', 408)) as () => never))));
+      script.handler = atFirst(ruled(new UnprocessableEntityException(), () => 'record'));
+      const first = await stage.begin(RULED);
+      open();
+      expect((await first.answered()).status).toBe(408);
+      delete script.outer;
+      first.letGo();
+      await eventually('the claim is settled', async () => (await stage.records())[0]?.state !== 'in_progress');
+      await expectNothingLeft(stage);
+      expectPaid(await stage.send(RULED), 2);
     },
   },
 ];

@@ -88,6 +88,12 @@ export const errors: readonly Situation[] = [
     expectProblem(await stage.send(), 'idempotency-work-broken');
     await expectNothingLeft(stage);
   }),
+  problem('idempotency-work-conflict', { entries: 1, payments: 0, records: [] }, async (stage) => {
+    stage.script.handler = ({ manager }) =>
+      manager.query(`DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`);
+    expectProblem(await stage.send(), 'idempotency-work-conflict', { retryAfter: 1 });
+    await expectNothingLeft(stage);
+  }),
   problem('idempotency-store-unavailable', NOTHING_HAPPENED, async ({ url, start }) => {
     const { send } = await start({ url: `${url}?options=-c%20default_transaction_read_only%3Don` });
     expectProblem(await send(), 'idempotency-store-unavailable', { retryAfter: 1 });

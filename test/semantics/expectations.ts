@@ -62,6 +62,7 @@ const PROBLEMS = {
   'idempotency-scope-unresolved': ['500 Internal Server Error', 'Tenant unresolved', false],
   'idempotency-fingerprint-failed': ['500 Internal Server Error', 'Fingerprint failed', false],
   'idempotency-work-broken': ['500 Internal Server Error', 'Work not committed', true],
+  'idempotency-work-conflict': ['503 Service Unavailable', 'Work gave way', true],
   'idempotency-store-unavailable': ['503 Service Unavailable', 'Idempotency store unavailable', true],
   'idempotency-shutting-down': ['503 Service Unavailable', 'Shutting down', true],
 } as const satisfies Record<string, readonly [line: string, title: string, retryable: boolean]>;

@@ -117,6 +117,21 @@ export const strangers: readonly Situation[] = [
     },
   },
   {
+    when: 'the handler that was answered for chooses a 5xx',
+    ends: PAID_BY_RETRY,
+    play: async (stage) => {
+      stage.script.handler = ({ entry, paid, reply }) => {
+        if (entry === 1) reply!.status(502);
+        return paid;
+      };
+      const first = await timedOut(stage, { path: '/passthrough' });
+      first.letGo();
+      await stage.released();
+      await expectNothingLeft(stage);
+      expectPaid(await stage.send({ path: '/passthrough' }), 2);
+    },
+  },
+  {
     when: "the handler that was answered for returns an object, under `lateAnswer: 'value'`",
     ...late(LATE_VALUE, ({ paid }) => paid, expectReplayedPaid),
   },

@@ -87,7 +87,13 @@ export const time: readonly Situation[] = [
       expect(endpoint).toContain('the retention (300000 ms) is shorter than the lease (600000 ms)');
     },
   },
-  { when: 'a duration of zero', ...refused([0, '0s']) },
+  {
+    when: 'a duration of zero, other than `patienceMs`',
+    ...refused(
+      [0, '0s'],
+      DURATIONS.filter((name) => name !== 'patience'),
+    ),
+  },
   { when: 'a negative duration', ...refused([-1, '-5m'], ['lease', 'shutdownTimeout']) },
   { when: 'a duration that is no number', ...refused([NaN, Infinity], ['retention', 'acquireTimeout']) },
   { when: 'text that is no duration', ...refused(['soon', '', '5 parsecs'], ['lease', 'patience', 'renewFor']) },

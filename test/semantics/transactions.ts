@@ -112,7 +112,7 @@ export const transactions: readonly Situation[] = [
     ends: BOTH_PAID,
     play: async (stage) => {
       const loser = await skew(stage, '/serializable');
-      expectProblem(loser, 'idempotency-store-unavailable', { retryAfter: 1 });
+      expectProblem(loser, 'idempotency-work-conflict', { retryAfter: 1 });
       expect(await stage.records()).toMatchObject([{ key: stage.run }]);
       expectPaid(await stage.send({ path: '/serializable', key: `other-${stage.run}` }), 3);
     },

@@ -14,6 +14,7 @@ export type IdempotencyErrorCode =
   | 'idempotency-fingerprint-failed'
   | 'idempotency-store-unavailable'
   | 'idempotency-shutting-down'
+  | 'idempotency-work-conflict'
   | 'idempotency-work-broken';
 
 export interface IdempotencyErrorDetails {
@@ -86,6 +87,15 @@ export function stepRefused(step: string, cause?: unknown): IdempotencyError {
   return new IdempotencyError('idempotency-step-refused', `The step '${step}' of this operation was refused.`, {
     cause,
   });
+}
+
+/** A deadlock or a serialization failure: tried again, the same work may succeed. */
+export function gaveWay(cause: unknown): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-work-conflict',
+    'The request had to give way to another one and was undone. Try again with the same key.',
+    { retryAfterMs: DEFAULT_RETRY_AFTER_MS, cause },
+  );
 }
 
 /** The work's transaction cannot be committed because of what was done in it. */

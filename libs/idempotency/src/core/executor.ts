@@ -49,29 +49,51 @@ export class Executor<Tx> {
     }
   }
 
-  private async outlast(attempt: Attempt, { patienceMs, signal }: Patience): Promise<Arrival<Tx>> {
-    let arrival = await this.decideOn(attempt, 'claim');
+  private async outlast(attempt: Attempt, patience: Patience): Promise<Arrival<Tx>> {
+    let arrival = await this.claim(attempt);
+    const { patienceMs, signal } = patience;
     if (patienceMs === 0 || arrival.kind !== 'in_progress') return arrival;
     const endsAt = performance.now() + patienceMs;
+    const impatience = this.pauses.for(patienceMs, signal).then(() => null);
     for (let looks = 0; arrival.kind === 'in_progress'; looks++) {
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0) break;
       await this.pauses.for(Math.min(pauseMs(looks), leftMs), signal);
+      const found = await Promise.race([this.look(attempt), impatience]);
       if (this.isClosing) throw shuttingDown();
       if (signal?.aborted) break;
-      arrival = await this.decideOn(attempt, 'look');
+      if (found !== null) arrival = found.kind === 'claimable' ? await this.claim(attempt, found.fingerprint) : found;
     }
     return arrival;
   }
 
-  /** Claims at once, or looks first and claims what it finds free: a look takes no lock and writes nothing. */
-  private async decideOn(attempt: Attempt, first: 'claim' | 'look'): Promise<Arrival<Tx>> {
+  /** What the record says now; null where the store does not tell. It takes no lock and writes nothing. */
+  private async look(attempt: Attempt): Promise<Decision | null> {
+    try {
+      return await this.read(attempt);
+    } catch (error) {
+      this.report('The store did not answer; an attempt goes on waiting.', error);
+      return null;
+    }
+  }
+
+  private async read(attempt: Attempt): Promise<Decision> {
     const session = await this.store.open(attempt);
-    let { fingerprint } = attempt;
+    try {
+      return decide(await session.read(), attempt);
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Claims at once, and looks only at what stands in the way. */
+  private async claim(attempt: Attempt, asked = attempt.fingerprint): Promise<Arrival<Tx>> {
+    const session = await this.store.open(attempt);
+    let fingerprint = asked;
     let isClaimed = false;
     try {
-      for (let tries = first === 'claim' ? 1 : 0; tries <= MAX_CLAIMS; tries++) {
-        const claim = tries === 0 ? 'held' : await session.claim(fingerprint);
+      for (let tries = 1; tries <= MAX_CLAIMS; tries++) {
+        const claim = await session.claim(fingerprint);
         if (typeof claim === 'object') {
           isClaimed = true;
           return { kind: 'claimed', execution: this.start(session, attempt, claim) };

@@ -50,6 +50,12 @@ describe('judge', () => {
     expect(judge(outcome, status, rule)).toBe(verdict);
   });
 
+  it('takes nothing else from the rule of an endpoint for an answer', () => {
+    expect(() => judge(threw, 402, (() => Promise.resolve('record')) as never)).toThrow(
+      '`errors` returned something else',
+    );
+  });
+
   it('shows the rule the error as it was thrown, and the status as sent', () => {
     const seen: unknown[] = [];
     judge(threw, 418, (...given) => void seen.push(...given));

@@ -38,6 +38,9 @@ export function judge(outcome: WorkOutcome, status: number, errors?: ErrorRule):
   // What the library itself has to say is about this attempt, and not about the operation.
   if (outcome.error instanceof IdempotencyError) return 'release';
   const rule = errors?.(outcome.error, status);
-  if (rule !== undefined) return rule === 'record' ? 'refuse' : 'release';
+  if (rule === 'record') return 'refuse';
+  if (rule === 'release') return 'release';
+  if (rule !== undefined)
+    throw new TypeError("`errors` returned something else than 'record', 'release' or undefined.");
   return status >= 400 && status < 500 && !TRANSIENT.has(status) ? 'refuse' : 'release';
 }

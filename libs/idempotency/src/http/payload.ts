@@ -25,7 +25,7 @@ export function requestFingerprint(content: RequestContent, selection = WHOLE_CO
  * The fingerprint of a request by what a function of the application's says was asked, at this route with these path
  * parameters: a string, bytes or a JSON value.
  *
- * @throws {IdempotencyError} `idempotency-work-broken` for anything else.
+ * @throws {IdempotencyError} `idempotency-fingerprint-failed` for anything else.
  */
 export function customFingerprint(content: RequestContent, asked: unknown): Uint8Array {
   return fingerprint([...targetParts(content), 'custom', ...askedParts(asked)]);
@@ -50,8 +50,9 @@ function contentParts(content: RequestContent, { headers, body }: ContentSelecti
   ];
 }
 
-function targetParts({ method, pattern, params }: RequestContent): Part[] {
-  return ['http', method, pattern, canonicalJson(params)];
+function targetParts({ method, pattern, params, hosts }: RequestContent): Part[] {
+  const target = ['http', method, pattern, canonicalJson(params)];
+  return hosts === undefined ? target : [...target, 'hosts', canonicalJson(hosts)];
 }
 
 function headerParts({ rawHeaders }: RequestContent, name: string): Part[] {

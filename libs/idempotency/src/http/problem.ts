@@ -52,6 +52,7 @@ const KINDS: Record<IdempotencyErrorCode, readonly [status: number, title: strin
   'idempotency-scope-unresolved': [500, 'Tenant unresolved', false],
   'idempotency-fingerprint-failed': [500, 'Fingerprint failed', false],
   'idempotency-work-broken': [500, 'Work not committed', true],
+  'idempotency-work-conflict': [503, 'Work gave way', true],
   'idempotency-store-unavailable': [503, 'Idempotency store unavailable', true],
   'idempotency-shutting-down': [503, 'Shutting down', true],
 };

@@ -53,6 +53,8 @@ export async function recordingOf(
   const recording = { status, headers: [...headers, ...content.headers], omitted: null, resource };
   if (content.body === null || protection === undefined) return { ...recording, body: content.body };
   const { keyId, sealed } = await protection.seal(content.body, operation);
+  // Without it the bytes would be taken for the body itself.
+  if (typeof keyId !== 'string') throw new TypeError('`protect.seal()` returned no `keyId`.');
   return { ...recording, body: sealed, keyId };
 }
 

@@ -4,6 +4,8 @@ export interface RequestContent {
   /** The endpoint's pattern, such as `/payments/:id/refunds`. */
   readonly pattern: string;
   readonly params: unknown;
+  /** What the host that was asked gave as parameters; undefined where the endpoint has none. */
+  readonly hosts?: unknown;
   readonly query: unknown;
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];

@@ -5,7 +5,13 @@ import { describe, expect, it } from '@jest/globals';
 import type { RecordedHeader } from '../core/recording.js';
 import { answerWith } from './returned-value.js';
 
-const RULES = { textType: 'text/plain; charset=utf-8', status: 201, headers: [] };
+const RULES = {
+  textType: 'text/plain; charset=utf-8',
+  toJson: (value: object) => JSON.stringify(value),
+  status: 201,
+  headers: [],
+  limitBytes: 100,
+};
 
 const JSON_LINE: RecordedHeader = ['Content-Type', 'application/json; charset=utf-8'];
 const TEXT_LINE: RecordedHeader = ['Content-Type', 'text/plain; charset=utf-8'];
@@ -28,6 +34,15 @@ describe('answerWith', () => {
       ['Location', '/payments/1'],
     ];
     expect(answerWith({ id: 1 }, { ...RULES, headers })).toMatchObject({ kind: 'whole', headers });
+  });
+
+  it('leaves out a body beyond the limit', () => {
+    expect(answerWith('x'.repeat(101), RULES)).toEqual({ kind: 'oversized', status: 201, headers: [TEXT_LINE] });
+  });
+
+  it('writes objects as the application does', () => {
+    const toJson = () => '{"id":1}';
+    expect(answerWith({ id: 1, card: '4111' }, { ...RULES, toJson })).toMatchObject({ body: Buffer.from('{"id":1}') });
   });
 
   it.each<[what: string, value: unknown]>([

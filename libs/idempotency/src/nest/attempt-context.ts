@@ -7,6 +7,8 @@ import type { IdempotentOperation } from './idempotent-operation.js';
 
 /** What the code that an attempt runs can know of it. */
 export interface AttemptContext {
+  /** Who runs it, where that may run it more than once. */
+  readonly owner?: object;
   /** Null for a request without a key, where none is required. */
   readonly operation: Operation | null;
   /** The manager of the work's transaction; null while none is open. */

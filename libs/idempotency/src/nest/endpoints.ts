@@ -17,13 +17,16 @@ export interface Endpoint extends EndpointSettings {
 
 /** The endpoints of one application, each worked out once. */
 export class Endpoints {
-  private readonly known = new Map<symbol, Endpoint>();
+  private readonly known = new Map<Type, Map<symbol, Endpoint>>();
 
   constructor(private readonly options: IdempotencyModuleOptions) {}
 
   /** @throws {Error} naming the option, where one cannot be right. */
   of(controller: Type, handler: Handler, { options, wrapper }: IdempotentMark): Endpoint {
-    let endpoint = this.known.get(wrapper);
+    // Controllers that inherit a handler share its wrapper, and nothing else.
+    let own = this.known.get(controller);
+    if (!own) this.known.set(controller, (own = new Map<symbol, Endpoint>()));
+    let endpoint = own.get(wrapper);
     if (!endpoint) {
       endpoint = {
         ...endpointSettings(this.options, options),
@@ -32,14 +35,14 @@ export class Endpoints {
         writesOwnResponse: writesOwnResponse(controller, handler.name),
         declaredHeaders: declaredHeaders(handler),
       };
-      this.known.set(wrapper, endpoint);
+      own.set(wrapper, endpoint);
     }
     return endpoint;
   }
 
   /** The endpoint that was given this name; those of all decorated handlers are known once the application has started. */
   named(name: string): Endpoint | undefined {
-    return [...this.known.values()].find(({ endpoint }) => endpoint === name);
+    return this.all().find(({ endpoint }) => endpoint === name);
   }
 
   /** Whether there is what the keys of steps are derived with. */
@@ -49,7 +52,11 @@ export class Endpoints {
 
   /** The shortest lease of any endpoint, or of the module, in milliseconds. */
   shortestLeaseMs(): number {
-    const leases = [...this.known.values()].map(({ leaseMs }) => leaseMs);
+    const leases = this.all().map(({ leaseMs }) => leaseMs);
     return Math.min(endpointSettings(this.options).leaseMs, ...leases);
+  }
+
+  private all(): Endpoint[] {
+    return [...this.known.values()].flatMap((endpoints) => [...endpoints.values()]);
   }
 }

@@ -7,6 +7,14 @@ import type { Held } from '../http/wire/wire-answer.js';
 import type { RequestContent } from '../http/request-content.js';
 import { type Problem, PROBLEM_TYPE } from '../http/problem.js';
 import type { RecordedHeader } from '../core/recording.js';
+import {
+  type Checkpoint,
+  checkpointOf,
+  type HeaderAccess,
+  type HeaderValue,
+  rememberHeaders,
+  rememberStatus,
+} from './checkpoint.js';
 import type { Platform } from './route-metadata.js';
 
 /** One request and its response, the same on both platforms. */
@@ -22,8 +30,10 @@ export interface HttpExchange {
   headers(): OutgoingHttpHeaders;
   /** The Content-Type of a returned text. */
   readonly textType: string;
-  /** Remembers status and headers; the returned function brings them back. */
-  checkpoint(): () => void;
+  /** Writes an object as the platform would. */
+  toJson(value: object): string | undefined;
+  /** Remembers what the handler is given, and what it can set on the answer; null where that cannot be remembered. */
+  checkpoint(): Checkpoint | null;
   /** Prepares the answer for a problem that one of the application's filters is about to give, or something else. */
   announce(problem: Problem, headers: readonly RecordedHeader[]): void;
   /** Takes back what was announced: the handler is run again. */
@@ -47,13 +57,18 @@ type ExpressRequest = IncomingMessage & {
   readonly route: { readonly path: string };
   readonly params: unknown;
   readonly query: unknown;
+  /** Set by Nest where a controller answers for some hosts only. */
+  readonly hosts?: unknown;
   readonly body?: unknown;
   readonly rawBody?: unknown;
   /** Express 4: set by its parsers on what they have read. */
   readonly _body?: boolean;
 };
 
-type ExpressResponse = ServerResponse & { json: (body: unknown) => unknown };
+type ExpressResponse = ServerResponse & {
+  json: (body: unknown) => unknown;
+  readonly app: { get(setting: string): unknown };
+};
 
 function expressExchange(request: ExpressRequest, response: ExpressResponse): HttpExchange {
   const pattern = `${request.baseUrl}${request.route.path}`;
@@ -71,14 +86,12 @@ function expressExchange(request: ExpressRequest, response: ExpressResponse): Ht
     pendingHeaders: () => ({}),
     headers: () => response.getHeaders(),
     textType: 'text/html; charset=utf-8',
-    checkpoint: () => {
-      const status = response.statusCode;
-      const restore = rememberHeaders(() => response.getHeaders(), access);
-      return () => {
-        response.statusCode = status;
-        restore();
-      };
-    },
+    toJson: (value) => expressJson(value, response.app),
+    checkpoint: () =>
+      checkpointOf(request, request, [
+        rememberHeaders(() => response.getHeaders(), access),
+        rememberStatus(response, response),
+      ]),
     announce: (problem, headers) => {
       withdraw = setHeaders(headers, access);
       const { json } = response;
@@ -108,6 +121,8 @@ interface FastifyRequest {
   readonly routeOptions: { readonly url?: string };
   readonly params: unknown;
   readonly query: unknown;
+  /** Set by Nest where a controller answers for some hosts only. */
+  readonly hosts?: unknown;
   readonly body?: unknown;
   readonly rawBody?: unknown;
 }
@@ -119,6 +134,7 @@ interface FastifyReply {
   getHeader(name: string): HeaderValue | undefined;
   header(name: string, value: HeaderValue): unknown;
   removeHeader(name: string): unknown;
+  serialize(payload: unknown): unknown;
   hijack(): unknown;
   send: (payload?: unknown) => unknown;
 }
@@ -138,14 +154,12 @@ function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExch
     pendingHeaders: () => reply.getHeaders(),
     headers: () => reply.getHeaders(),
     textType: 'text/plain; charset=utf-8',
-    checkpoint: () => {
-      const status = reply.statusCode;
-      const restore = rememberHeaders(() => reply.getHeaders(), access);
-      return () => {
-        reply.statusCode = status;
-        restore();
-      };
-    },
+    toJson: (value) => String(reply.serialize(value)),
+    checkpoint: () =>
+      checkpointOf(request, request.raw, [
+        rememberHeaders(() => reply.getHeaders(), access),
+        rememberStatus(reply, reply.raw),
+      ]),
     announce: (problem, headers) => {
       withdraw = setHeaders(headers, access);
       const { send } = reply;
@@ -164,14 +178,6 @@ function fastifyExchange(request: FastifyRequest, reply: FastifyReply): HttpExch
   };
 }
 
-type HeaderValue = number | string | string[];
-
-interface HeaderAccess {
-  get(name: string): HeaderValue | undefined;
-  set(name: string, value: HeaderValue): unknown;
-  remove(name: string): unknown;
-}
-
 const nothingToWithdraw = (): void => undefined;
 
 /** Sets the headers; the returned function puts back what was there before. */
@@ -186,15 +192,12 @@ function setHeaders(headers: readonly RecordedHeader[], access: HeaderAccess): (
   };
 }
 
-/** Remembers all headers; the returned function brings them back, and removes what came since. */
-function rememberHeaders(all: () => OutgoingHttpHeaders, access: HeaderAccess): () => void {
-  const before = Object.entries(all()).map(
-    ([name, value]) => [name, Array.isArray(value) ? [...value] : value] as const,
-  );
-  return () => {
-    for (const name of Object.keys(all())) access.remove(name);
-    for (const [name, value] of before) if (value !== undefined) access.set(name, value);
-  };
+/** What `response.json()` writes: by the application's own settings. */
+function expressJson(value: object, app: ExpressResponse['app']): string | undefined {
+  const replacer = app.get('json replacer') as ((name: string, value: unknown) => unknown) | undefined;
+  const text = JSON.stringify(value, replacer, app.get('json spaces') as number | undefined) as string | undefined;
+  if (!app.get('json escape')) return text;
+  return text?.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
 function sendNothing(this: FastifyReply): FastifyReply {
@@ -204,7 +207,7 @@ function sendNothing(this: FastifyReply): FastifyReply {
 function contentOf(
   raw: IncomingMessage,
   pattern: string,
-  { params, query, rawBody }: Pick<ExpressRequest | FastifyRequest, 'params' | 'query' | 'rawBody'>,
+  { params, query, hosts, rawBody }: Pick<ExpressRequest | FastifyRequest, 'params' | 'query' | 'hosts' | 'rawBody'>,
   body: unknown,
 ): RequestContent {
   return {
@@ -212,6 +215,7 @@ function contentOf(
     pattern,
     params,
     query,
+    hosts,
     rawHeaders: raw.rawHeaders,
     contentType: raw.headers['content-type'],
     hasBody: announcesBody(raw),

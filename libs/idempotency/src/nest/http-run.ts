@@ -5,9 +5,15 @@ import type { CallHandler } from '@nestjs/common';
 import { EMPTY, lastValueFrom, type Observable, of } from 'rxjs';
 import type { EntityManager } from 'typeorm';
 
-import { IdempotencyError, outcomeUnknown, stepRefused, storeUnavailable, workBroken } from '../core/errors.js';
+import {
+  gaveWay,
+  IdempotencyError,
+  outcomeUnknown,
+  stepRefused,
+  storeUnavailable,
+  workBroken,
+} from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
-import type { Operation } from '../core/operation.js';
 import { pauseMs } from '../core/patience.js';
 import type { Report } from '../core/ports.js';
 import type { RecordedHeader } from '../core/recording.js';
@@ -19,8 +25,9 @@ import { answerWith } from '../http/returned-value.js';
 import { holdResponse } from '../http/wire/held-response.js';
 import type { BreakOff, Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire/wire-answer.js';
 import { isConflict } from '../storage/postgres-errors.js';
-import { type AttemptContext, currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
+import { currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import type { Endpoint } from './endpoints.js';
+import { HandlerRun } from './handler-run.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Problems } from './problems.js';
@@ -34,8 +41,7 @@ const NOTHING = Symbol('nothing');
  *
  * The handler's end seals the work, or rolls it back. The answer's end settles it. Whichever comes last decides when.
  */
-export class HttpRun implements AttemptContext, HoldOptions {
-  readonly handle: RunningOperation;
+export class HttpRun implements HoldOptions {
   readonly writesOwnResponse: boolean;
   readonly declaredHeaders: readonly string[];
   readonly extraHeaders: OutgoingHttpHeaders;
@@ -46,6 +52,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private isRunning = false;
   private hasEntered = false;
   private isForeign = false;
+  /** The status that somebody else answered with. */
+  private foreignStatus: number | null = null;
   /** The answer is known and being settled: what the handler still does changes nothing any more. */
   private isAnswered = false;
   private outcome: WorkOutcome | null = null;
@@ -56,7 +64,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
   constructor(
     private readonly execution: Execution<EntityManager>,
     private readonly call: HttpCall,
-    providerKeySecret: string | undefined,
+    private readonly providerKeySecret: string | undefined,
     private readonly problems: Problems,
     private readonly replays: Replays,
     private readonly report: Report,
@@ -64,7 +72,6 @@ export class HttpRun implements AttemptContext, HoldOptions {
     const { endpoint, exchange } = call;
     this.endpoint = endpoint;
     this.exchange = exchange;
-    this.handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
     this.writesOwnResponse = endpoint.writesOwnResponse;
     this.declaredHeaders = endpoint.declaredHeaders;
     this.limitBytes = endpoint.keeping.limitBytes;
@@ -73,32 +80,16 @@ export class HttpRun implements AttemptContext, HoldOptions {
     this.initialHeaders = endpoint.lateAnswer === 'value' ? exchange.headers() : null;
   }
 
-  get operation(): Operation {
-    return this.execution.attempt.operation;
-  }
-
-  get manager(): EntityManager | null {
-    return this.handle.manager;
-  }
-
-  get signal(): AbortSignal {
-    return this.execution.signal;
-  }
-
   /** The handler failed and nothing has been settled: it may be run once more under the same claim. */
   get canRunAgain(): boolean {
-    return !this.isRunning && !this.isOver;
+    return !this.isRunning && !this.isOver && !this.isForeign;
   }
 
   private get isOver(): boolean {
     return this.isAnswered || this.execution.isSettling;
   }
 
-  afterCommit(callback: () => unknown): void {
-    this.handle.afterCommit(callback);
-  }
-
-  enter(wrapper: symbol): void {
+  private enter(wrapper: symbol): void {
     if (wrapper !== this.endpoint.wrapper) return;
     if (this.isForeign && !this.hasEntered) {
       throw workBroken('The request was answered before its handler was entered; the handler is not run.');
@@ -114,15 +105,15 @@ export class HttpRun implements AttemptContext, HoldOptions {
   async run(next: CallHandler): Promise<Observable<unknown>> {
     // Where the handler opens its transaction itself, that is what is tried again.
     const conflictRetries = this.endpoint.isManual ? 0 : this.endpoint.conflictRetries;
-    const restore = conflictRetries > 0 ? this.exchange.checkpoint() : null;
+    const checkpoint = conflictRetries > 0 ? this.exchange.checkpoint() : null;
     for (let tries = 0; ; tries++) {
       try {
         return await this.runOnce(next);
       } catch (error) {
-        if (tries === conflictRetries || !isConflict(error) || !this.canRunAgain) throw this.thrown(error);
-        await setTimeout(pauseMs(tries));
+        if (tries === conflictRetries || !isConflict(error) || !checkpoint?.isReachable) throw this.thrown(error);
+        if (this.canRunAgain) await setTimeout(pauseMs(tries));
         if (!this.canRunAgain) throw this.thrown(error);
-        restore?.();
+        checkpoint.restore();
       }
     }
   }
@@ -130,15 +121,20 @@ export class HttpRun implements AttemptContext, HoldOptions {
   private async runOnce(next: CallHandler): Promise<Observable<unknown>> {
     this.isRunning = true;
     this.outcome = null;
+    this.hasEntered = false;
+    const { execution, providerKeySecret } = this;
+    const operation = new RunningOperation(execution, { ...this.endpoint, providerKeySecret });
+    const run = new HandlerRun(this, execution, operation, (wrapper) => this.enter(wrapper));
     try {
       this.exchange.withdraw();
       // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.
       this.hold().handlerStarted();
-      await this.handle.start();
-      const value: unknown = await runInAttempt(this, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
-      await this.returned(value);
+      await operation.start();
+      const value: unknown = await runInAttempt(run, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
+      await this.returned(value, operation);
       return value === NOTHING ? EMPTY : of(value);
     } catch (error) {
+      operation.end();
       await this.threw(error);
       throw error;
     } finally {
@@ -153,8 +149,8 @@ export class HttpRun implements AttemptContext, HoldOptions {
     return this.held;
   }
 
-  private async returned(value: unknown): Promise<void> {
-    if (!this.isOver) await this.handle.seal();
+  private async returned(value: unknown, operation: RunningOperation): Promise<void> {
+    if (!this.isOver) await operation.seal();
     this.outcome = { kind: 'returned', status: this.exchange.status() };
     this.held!.handlerReturned();
     if (this.isForeign) await this.settle(this.lateAnswer(value));
@@ -173,24 +169,36 @@ export class HttpRun implements AttemptContext, HoldOptions {
     if (this.isForeign) await this.settle({ kind: 'unseen' });
   }
 
+  /** The status of an answer that never went out: what the handler set since, or what it had before. */
+  private get ownStatus(): number {
+    const { foreignStatus, initialStatus } = this;
+    if (foreignStatus === null) return initialStatus;
+    const status = this.exchange.status();
+    return status === foreignStatus ? initialStatus : status;
+  }
+
   /** What is recorded of work that returned when somebody else had answered already. */
   private lateAnswer(value: unknown): WireAnswer {
     if (this.initialHeaders === null) return { kind: 'unseen' };
-    const headers = headerLines(this.initialHeaders);
-    const returned = value === NOTHING ? undefined : value;
-    return answerWith(returned, { textType: this.exchange.textType, status: this.initialStatus, headers });
+    return answerWith(value === NOTHING ? undefined : value, {
+      textType: this.exchange.textType,
+      toJson: (object) => this.exchange.toJson(object),
+      status: this.ownStatus,
+      headers: headerLines(this.initialHeaders),
+      limitBytes: this.limitBytes,
+    });
   }
 
   /** The error the application's filters get to see. */
   private thrown(error: unknown): unknown {
     if (error instanceof StepRefusedError)
       return this.problems.exception(stepRefused(error.step, error), this.exchange);
-    if (isConflict(error)) return this.problems.exception(storeUnavailable(error), this.exchange);
+    if (isConflict(error)) return this.problems.exception(gaveWay(error), this.exchange);
     return error instanceof IdempotencyError ? this.problems.exception(error, this.exchange) : error;
   }
 
   isFromAttempt(): boolean {
-    return currentAttempt() === this;
+    return currentAttempt()?.owner === this;
   }
 
   onWorkOver(): void {
@@ -200,6 +208,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
   onForeign(): void {
     this.isForeign = true;
+    this.foreignStatus = this.exchange.status();
     if (!this.hasEntered) void this.execution.settle({ kind: 'release' });
   }
 
@@ -233,10 +242,10 @@ export class HttpRun implements AttemptContext, HoldOptions {
     const isUntold = answer.kind === 'unseen' && this.outcome?.kind === 'threw';
     if (answer.kind === 'broken' || isUntold || this.execution.steps.hasUnknown) return { kind: 'release' };
     const { errors, keeping } = this.endpoint;
-    const status = answer.kind === 'unseen' ? this.initialStatus : answer.status;
+    const status = answer.kind === 'unseen' ? this.ownStatus : answer.status;
     const kind = judge(this.outcome ?? { kind: 'returned', status }, status, errors);
     if (kind === 'release') return { kind };
-    return { kind, recording: await recordingOf(answer, status, keeping, this.operation) };
+    return { kind, recording: await recordingOf(answer, status, keeping, this.execution.attempt.operation) };
   }
 
   /** Whether an answer tells of an end, while it is not known whether an outside call has happened. */
@@ -263,7 +272,9 @@ export class HttpRun implements AttemptContext, HoldOptions {
       case 'lost': {
         const { decision } = fate;
         if (decision.kind !== 'replay') return held.discard(this.problem(refusalOf(decision)));
-        return held.discard(await this.replays.lateAnswerOf(decision.recording, this.operation, this.call));
+        return held.discard(
+          await this.replays.lateAnswerOf(decision.recording, this.execution.attempt.operation, this.call),
+        );
       }
       case 'unknown':
         return held.discard(this.problem(storeUnavailable(fate.cause)));
@@ -277,7 +288,7 @@ export class HttpRun implements AttemptContext, HoldOptions {
 
 function failed(cause: unknown): IdempotencyError {
   if (cause instanceof IdempotencyError) return cause;
-  if (isConflict(cause)) return storeUnavailable(cause);
+  if (isConflict(cause)) return gaveWay(cause);
   return workBroken('The work could not be committed; everything it wrote was undone.', cause);
 }
 

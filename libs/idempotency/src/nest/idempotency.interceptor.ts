@@ -73,13 +73,15 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { exchange, endpoint } = call;
     const request = exchange.request as HttpExchange['request'] & { [RUN]?: HttpRun };
     const earlier = request[RUN];
-    if (earlier && earlier === currentAttempt()) return next.handle();
+    if (earlier && earlier === currentAttempt()?.owner) return next.handle();
     if (earlier?.canRunAgain) return earlier.run(next);
 
     const attempt = await this.attempts.attemptOf(call);
     if (attempt === null) {
       const connection = { ...this.settings, areStatementsPrepared: false };
-      return this.executor.accompany(() => runUnprotected(this.dataSource, connection, next, this.report));
+      const { strategy } = endpoint;
+      const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
+      return this.executor.accompany(() => runUnprotected(this.dataSource, connection, isolation, next, this.report));
     }
     const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint));
     switch (arrival.kind) {
@@ -113,10 +115,19 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /** How long a duplicate waits here, at most until its client leaves or somebody else answers it. */
-function patienceOf({ response }: HttpExchange, { patienceMs }: Endpoint): Patience {
+function patienceOf({ request, response }: HttpExchange, { patienceMs }: Endpoint): Patience {
   if (patienceMs === 0) return NO_PATIENCE;
-  const answered = new AbortController();
-  if (response.closed) answered.abort();
-  else response.once('close', () => answered.abort());
-  return { patienceMs, signal: answered.signal };
+  const over = new AbortController();
+  // A response that waits behind another one on its connection is not told that the connection is gone.
+  const { socket } = request;
+  const end = (): void => {
+    socket.off('close', end);
+    over.abort();
+  };
+  if (response.closed || socket.destroyed) over.abort();
+  else {
+    response.once('close', end);
+    socket.once('close', end);
+  }
+  return { patienceMs, signal: over.signal };
 }

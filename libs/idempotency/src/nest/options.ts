@@ -48,7 +48,7 @@ export interface EndpointOptions {
    * meanwhile. Default: not at all.
    */
   readonly patience?: Duration;
-  /** The same in milliseconds. */
+  /** The same in milliseconds; 0 for an endpoint that does not wait where the others do. */
   readonly patienceMs?: number;
   /**
    * How an operation is claimed. Default `lease`: by a committed row. `transaction`: by the work's own transaction,
@@ -66,7 +66,7 @@ export interface EndpointOptions {
    * What becomes of a failure that the handler threw: recorded and replayed like any answer, or released so that a
    * retry runs again. Given the error as thrown and the status as sent; undefined leaves it to the usual rule.
    */
-  readonly errors?: ErrorRule;
+  readonly errors?: ErrorRule | null;
   /**
    * When two requests under one key are the same; if not, the second is answered 422. By default they are if the
    * handler would be given equal path parameters, query and body, of the same media type. Options that an endpoint
@@ -76,7 +76,7 @@ export interface EndpointOptions {
   /** What is kept of answers. Default `full`; `status-only` leaves out the body, such as where it holds a secret. */
   readonly recording?: 'full' | 'status-only';
   /** Encrypts recorded bodies at rest; see `aes256Gcm()`. Replayed bodies are decrypted. */
-  readonly protect?: BodyProtection;
+  readonly protect?: BodyProtection | null;
   /**
    * What is recorded where somebody else, such as a timeout of the application's, had answered before the handler
    * returned. Default `omit`: the status, without a body. `value`: the value that the handler returned, as it stands.
@@ -87,7 +87,7 @@ export interface EndpointOptions {
    * Whether this caller may be given this recording, for rights that are otherwise checked inside the handler. False
    * is answered 403; an exception of its own passes as it is.
    */
-  readonly authorizeReplay?: (context: ExecutionContext, record: ReplayedRecord) => Awaitable<boolean>;
+  readonly authorizeReplay?: ((context: ExecutionContext, record: ReplayedRecord) => Awaitable<boolean>) | null;
 }
 
 export interface IdempotencyModuleOptions extends EndpointOptions {

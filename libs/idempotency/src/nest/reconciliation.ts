@@ -12,8 +12,9 @@ import { PROBLEM_TYPE, problemHeaders, problemOf } from '../http/problem.js';
 import { recordingOf } from '../http/recording-of.js';
 import type { WholeAnswer } from '../http/wire/wire-answer.js';
 import { type Reconcile, type ReconciledEndpoint, Reconciler } from '../maintenance/reconciler.js';
-import { type AttemptContext, runInAttempt } from './attempt-context.js';
+import { runInAttempt } from './attempt-context.js';
 import type { Endpoint, Endpoints } from './endpoints.js';
+import { HandlerRun } from './handler-run.js';
 import type { IdempotentOperation } from './idempotent-operation.js';
 import { reconciledEndpoint, type ReconciledAnswer } from './reconciles.decorator.js';
 import { RunningOperation } from './running-operation.js';
@@ -89,7 +90,9 @@ export class Reconciliation {
       const handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
       await handle.start();
       try {
-        const answer = await runInAttempt(new ReconcilerAttempt(execution, handle), () => method(handle));
+        const answer = await runInAttempt(new HandlerRun(this, execution, handle, nothingToEnter), () =>
+          method(handle),
+        );
         if (!answer) return { kind: 'release' };
         await handle.seal();
         return await verdict('commit', asWhole(answer), endpoint, execution);
@@ -104,32 +107,9 @@ export class Reconciliation {
   }
 }
 
-/** The reconciler's method sees the operation as a handler does. */
-class ReconcilerAttempt implements AttemptContext {
-  constructor(
-    private readonly execution: Execution<EntityManager>,
-    readonly handle: RunningOperation,
-  ) {}
-
-  get operation() {
-    return this.execution.attempt.operation;
-  }
-
-  get manager() {
-    return this.handle.manager;
-  }
-
-  get signal() {
-    return this.handle.signal;
-  }
-
-  afterCommit(callback: () => unknown): void {
-    this.handle.afterCommit(callback);
-  }
-
-  enter(): void {
-    // No handler is wrapped here.
-  }
+/** No handler is wrapped here. */
+function nothingToEnter(): void {
+  // Nothing to note.
 }
 
 async function verdict(

@@ -4,7 +4,14 @@ import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/co
 import { type Endpoint, Endpoints } from './endpoints.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { declaredMethods, type IdempotentMark, idempotentMark, isDeclaredIdempotent } from './idempotent.decorator.js';
-import { answersOtherwise, type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
+import {
+  answersOtherwise,
+  type Handler,
+  isRoute,
+  isSafeRoute,
+  isSse,
+  takesNext,
+} from './route-metadata.js';
 
 /** Looks at every decorated handler when the application starts. */
 @Injectable()
@@ -125,7 +132,7 @@ function settingsDefect(owner: Type, handler: Handler, mark: IdempotentMark, end
     }
     if (lateAnswer === 'value' && (writesOwnResponse || answersOtherwise(handler))) {
       return (
-        'does not answer with the value that it returns, so that cannot be recorded in place of a late answer. ' +
+        'does not answer with its value alone, so that cannot be recorded in place of a late answer. ' +
         "Set lateAnswer: 'omit'"
       );
     }

@@ -26,6 +26,7 @@ export class RunningOperation implements IdempotentOperation {
   /** The manager of the open transaction; null while there is none. */
   manager: EntityManager | null = null;
   private hasCommitted = false;
+  private isOver = false;
   /** Registered while no transaction was open. */
   private readonly callbacks: (() => unknown)[] = [];
 
@@ -67,11 +68,17 @@ export class RunningOperation implements IdempotentOperation {
     await this.execution.seal();
   }
 
+  /** The run has failed: what is left of its code has no more say. */
+  end(): void {
+    this.isOver = true;
+  }
+
   async step<Result>(
     name: string,
     call: (call: StepCall) => Promise<Result>,
     options: StepOptions<Result> = {},
   ): Promise<Result> {
+    this.assertRunning();
     if (!this.terms.isManual) {
       throw workBroken(
         'A step was made while the transaction of the work was open, which would then be held for as long as the ' +
@@ -85,6 +92,7 @@ export class RunningOperation implements IdempotentOperation {
   }
 
   async commit<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    this.assertRunning();
     if (!this.terms.isManual) {
       throw workBroken(
         "`operation.commit()` is for handlers with `transaction: 'manual'`; this one's work is one already.",
@@ -110,8 +118,13 @@ export class RunningOperation implements IdempotentOperation {
   }
 
   afterCommit(callback: () => unknown): void {
+    this.assertRunning();
     if (this.execution.isWorking) this.execution.afterCommit(callback);
     else this.callbacks.push(callback);
+  }
+
+  private assertRunning(): void {
+    if (this.isOver) throw workBroken('The run of the handler that this code belongs to has failed and is over.');
   }
 
   private async begin(): Promise<void> {

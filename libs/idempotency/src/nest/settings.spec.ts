@@ -41,6 +41,54 @@ describe('endpointSettings', () => {
   });
 });
 
+describe('options that an endpoint shares with its module', () => {
+  const serializable = { claim: 'transaction', isolation: 'SERIALIZABLE' } as const;
+
+  it('keep the isolation of the module, also where the endpoint repeats its claim', () => {
+    expect(endpointSettings(serializable, { claim: 'transaction' }).strategy).toEqual({
+      kind: 'transaction',
+      isolation: 'SERIALIZABLE',
+    });
+    expect(endpointSettings(serializable, { claim: 'lease' }).strategy).toEqual({ kind: 'lease' });
+  });
+
+  it('can be switched off for the endpoint', () => {
+    const module = { patience: '5s', errors: () => 'record' as const, authorizeReplay: () => true } as const;
+    expect(endpointSettings(module, { patienceMs: 0, errors: null, authorizeReplay: null })).toMatchObject({
+      patienceMs: 0,
+      errors: undefined,
+      authorizeReplay: undefined,
+    });
+  });
+
+  it.each<[what: string, options: object, message: string]>([
+    ['a name that is none', { patiense: '5s' }, 'there is no option `patiense`'],
+    ['a recording that is none', { recording: 'statusonly' }, "`recording` must be one of 'full', 'status-only'"],
+    ['a claim that is none', { claim: 'transactional' }, "`claim` must be one of 'lease', 'transaction'"],
+    ['an isolation that is more than one', { isolation: 'SERIALIZABLE; DROP TABLE a' }, '`isolation` must be one of'],
+    ['text for yes or no', { required: 'false' }, '`required` must be true or false'],
+    ['a rule that is no function', { errors: 'record' }, '`errors` must be a function'],
+    ['a protection that protects nothing', { protect: {} }, '`protect` must be a pair of functions'],
+    ['a duration given twice', { lease: '5s', leaseMs: 9_000 }, 'both `lease` and `leaseMs` are given'],
+    ['an empty name', { endpoint: '' }, '`endpoint` must be text that is not empty'],
+    ['a name that no row can hold', { endpoint: 'a\0b' }, '`endpoint` must be text'],
+  ])('are refused where they are %s', (_, options, message) => {
+    expect(() => endpointSettings({}, options)).toThrow(message);
+  });
+
+  it.each<[what: string, options: object, message: string]>([
+    ['a header that is none', { header: 'bad header' }, '`header` must be the name of a header'],
+    [
+      'a page with a line break',
+      { docsUrl: 'https://a.test/\nb' },
+      '`docsUrl` must be text without control characters',
+    ],
+    ['text for yes or no', { singleTenant: 'false' }, '`singleTenant` must be true or false'],
+  ])('of the module are refused where they are %s', (_, options, message) => {
+    expect(() => moduleSettings({ singleTenant: true, ...options })).toThrow(message);
+  });
+});
+
 describe('moduleSettings', () => {
   it.each([{}, { tenant: () => 'a', singleTenant: true }])(
     'refuses %j, which does not say whose keys are whose',

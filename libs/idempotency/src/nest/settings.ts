@@ -7,6 +7,7 @@ import type { Keeping } from '../http/recording-of.js';
 import { refusedHeaders } from '../http/replayable-headers.js';
 import { DEFAULT_LIMIT_BYTES, LEAST_LIMIT_BYTES } from '../http/wire/held-response.js';
 import { type Duration, LONGEST_RETENTION_MS, milliseconds } from './duration.js';
+import { assertIdempotentOptions, assertModuleOptions } from './option-names.js';
 import type { EndpointOptions, Fingerprinter, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
 
 const LEAST_SECRET_LENGTH = 16;
@@ -23,7 +24,7 @@ export interface EndpointSettings {
   readonly patienceMs: number;
   readonly isRequired: boolean;
   readonly conflictRetries: number;
-  readonly authorizeReplay: EndpointOptions['authorizeReplay'];
+  readonly authorizeReplay: NonNullable<EndpointOptions['authorizeReplay']> | undefined;
   readonly errors: ErrorRule | undefined;
   readonly fingerprint: ContentSelection | Fingerprinter;
   readonly lateAnswer: 'omit' | 'value';
@@ -32,6 +33,7 @@ export interface EndpointSettings {
 
 /** @throws {Error} naming the option, where one cannot be right. */
 export function endpointSettings(module: IdempotencyModuleOptions, own: IdempotentOptions = {}): EndpointSettings {
+  assertIdempotentOptions(own);
   const leaseMs = ownOrModule('lease', own, module) ?? milliseconds('lease', '60s');
   const retentionMs = ownOrModule('retention', own, module) ?? milliseconds('retention', '24h');
   if (retentionMs < leaseMs) {
@@ -47,11 +49,11 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
     isManual: own.transaction === 'manual',
     leaseMs,
     retentionMs,
-    patienceMs: ownOrModule('patience', own, module) ?? 0,
+    patienceMs: patienceOf(own) ?? patienceOf(module) ?? 0,
     isRequired: own.required ?? module.required ?? true,
     conflictRetries: count('conflictRetries', own.conflictRetries ?? module.conflictRetries ?? 0),
-    authorizeReplay: own.authorizeReplay ?? module.authorizeReplay,
-    errors: own.errors ?? module.errors,
+    authorizeReplay: ownUnlessNull(own.authorizeReplay, module.authorizeReplay),
+    errors: ownUnlessNull(own.errors, module.errors),
     fingerprint: fingerprintOf(own.fingerprint ?? module.fingerprint),
     lateAnswer: own.lateAnswer ?? module.lateAnswer ?? 'omit',
     keeping: keepingOf(own, module),
@@ -60,7 +62,7 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
 
 function strategyOf(own: IdempotentOptions, module: IdempotencyModuleOptions): ClaimStrategy {
   const kind = own.claim ?? module.claim ?? 'lease';
-  const isolation = own.isolation ?? (own.claim === undefined ? module.isolation : undefined);
+  const isolation = own.isolation ?? (own.claim === 'lease' ? undefined : module.isolation);
   if (kind === 'transaction') return { kind, isolation: isolation ?? 'READ COMMITTED' };
   if (isolation !== undefined) {
     throw new Error(
@@ -85,7 +87,7 @@ function keepingOf(own: IdempotentOptions, module: IdempotencyModuleOptions): Ke
     replayHeaders,
     limitBytes: module.recordingLimitBytes ?? DEFAULT_LIMIT_BYTES,
     isStatusOnly: (own.recording ?? module.recording) === 'status-only',
-    protection: own.protect ?? module.protect,
+    protection: ownUnlessNull(own.protect, module.protect),
   };
 }
 
@@ -105,6 +107,7 @@ export interface ModuleSettings {
 
 /** @throws {Error} naming the option, where one cannot be right. */
 export function moduleSettings(options: IdempotencyModuleOptions): ModuleSettings {
+  assertModuleOptions(options);
   if (Boolean(options.tenant) === Boolean(options.singleTenant)) {
     throw new Error(
       'IdempotencyModule: say whose keys are whose. Either give `tenant: (context) => …`, which returns the ' +
@@ -149,11 +152,17 @@ function providerKeySecretOf({ providerKeySecret }: IdempotencyModuleOptions): s
   );
 }
 
-function ownOrModule(
-  option: 'lease' | 'retention' | 'patience',
-  own: EndpointOptions,
-  module: EndpointOptions,
-): number | undefined {
+/** Null switches off for one endpoint what the module has for all. */
+function ownUnlessNull<Value>(own: Value | null | undefined, module: Value | null | undefined): Value | undefined {
+  return (own === undefined ? module : own) ?? undefined;
+}
+
+/** None at all is 0, for an endpoint that does not wait where the others do. */
+function patienceOf(options: EndpointOptions): number | undefined {
+  return options.patienceMs === 0 ? 0 : given('patience', options);
+}
+
+function ownOrModule(option: 'lease' | 'retention', own: EndpointOptions, module: EndpointOptions): number | undefined {
   return given(option, own) ?? given(option, module);
 }
 

@@ -2,9 +2,12 @@ import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm
 
 import { currentAttempt } from './attempt-context.js';
 
-/** A write, behind any comments. */
-const WRITE =
-  /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:insert|update|delete|merge|truncate|copy)\b|^\s*with\b[\s\S]*\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
+/** One comment, or white space, at the beginning. */
+const PREAMBLE = /^(?:\s+|--[^\n]*\n|\/\*[\s\S]*?\*\/)/;
+
+const WRITE = /^(?:insert|update|delete|merge|truncate|copy)\b/i;
+
+const WRITING_PART = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
 
 /** Only so much of a statement is shown: enough to find it. */
 const SHOWN_LENGTH = 80;
@@ -29,7 +32,7 @@ export class StrayWrites implements EntitySubscriberInterface {
 
   beforeQuery({ query, queryRunner }: { readonly query: string; readonly queryRunner: QueryRunner }): void {
     const attempt = currentAttempt();
-    if (!attempt || queryRunner === attempt.manager?.queryRunner || !WRITE.test(query)) return;
+    if (!attempt || queryRunner === attempt.manager?.queryRunner || !isWrite(query)) return;
     const endpoint = attempt.operation?.endpoint ?? 'A handler without a key';
     const statement = withoutValues(query).trim().replace(/\s+/g, ' ').slice(0, SHOWN_LENGTH);
     const mistake = `${endpoint}\n${statement}`;
@@ -41,6 +44,13 @@ export class StrayWrites implements EntitySubscriberInterface {
         '`IdempotencyContext.manager` in a service, as in `manager.getRepository(Entity)`.',
     );
   }
+}
+
+function isWrite(query: string): boolean {
+  let command = query;
+  for (let found = PREAMBLE.exec(command); found; found = PREAMBLE.exec(command))
+    command = command.slice(found[0].length);
+  return WRITE.test(command) || (/^with\b/i.test(command) && WRITING_PART.test(command));
 }
 
 /** Values that stand in the text are somebody's data. */

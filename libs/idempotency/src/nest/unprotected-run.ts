@@ -2,9 +2,11 @@ import type { CallHandler } from '@nestjs/common';
 import { lastValueFrom, type Observable, of } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 
-import { storeUnavailable } from '../core/errors.js';
+import type { Isolation } from '../core/attempt.js';
+import { gaveWay, storeUnavailable } from '../core/errors.js';
 import type { Report } from '../core/ports.js';
 import { Connection, type ConnectionOptions } from '../storage/connection.js';
+import { isConflict } from '../storage/postgres-errors.js';
 import { type AttemptContext, runInAttempt } from './attempt-context.js';
 
 /** A request without a key, where none is required: an ordinary transaction, nothing claimed and nothing recorded. */
@@ -29,6 +31,7 @@ class UnprotectedRun implements AttemptContext {
 export async function runUnprotected(
   dataSource: DataSource,
   options: ConnectionOptions,
+  isolation: Isolation,
   next: CallHandler,
   report: Report,
 ): Promise<Observable<unknown>> {
@@ -37,13 +40,14 @@ export async function runUnprotected(
   });
   let run: UnprotectedRun | undefined;
   try {
-    const value: unknown = await connection.runner.manager.transaction((manager) => {
+    const value: unknown = await connection.runner.manager.transaction(isolation, (manager) => {
       const begun = (run = new UnprotectedRun(manager));
       return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
     });
     for (const callback of run?.callbacks ?? []) void callAfterCommit(callback, report);
     return of(value);
   } catch (error) {
+    if (isConflict(error)) throw gaveWay(error);
     throw run ? error : storeUnavailable(error);
   } finally {
     connection.close();

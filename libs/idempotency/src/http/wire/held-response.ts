@@ -4,6 +4,7 @@ import { discard } from './discard.js';
 import { takeSnapshot } from './header-snapshot.js';
 import { heldCalls } from './held-calls.js';
 import { layHolding, type Holding } from './holding.js';
+import { dropSources } from './piped-sources.js';
 import { release } from './release.js';
 import { watchEvents } from './response-events.js';
 import type { Held, HoldOptions, OwnAnswer } from './wire-answer.js';
@@ -42,6 +43,9 @@ class Handle implements Held {
     const { holding } = this;
     holding.handlerRuns = true;
     holding.handlerFailed = false;
+    // What an earlier run piped is not this one's answer.
+    for (const source of holding.sources ?? []) source.unpipe?.(holding.res);
+    dropSources(holding);
     if (holding.unseenTimer !== null) clearTimeout(holding.unseenTimer);
     holding.unseenTimer = null;
   }

@@ -1,0 +1,124 @@
+import type { EndpointOptions, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+
+/** Says what a value must be, where it is something else. */
+type Rule = (value: unknown) => string | undefined;
+
+type Rules<Options> = { readonly [Name in keyof Required<Options>]: Rule };
+
+/** Looked at more closely where it is read. */
+const anything: Rule = () => undefined;
+
+const unless =
+  (isRight: (value: unknown) => boolean, expected: string): Rule =>
+  (value) =>
+    isRight(value) ? undefined : expected;
+
+const oneOf = (...allowed: string[]): Rule =>
+  unless((value) => allowed.includes(value as string), `one of ${allowed.map((name) => `'${name}'`).join(', ')}`);
+
+const orNull =
+  (rule: Rule): Rule =>
+  (value) =>
+    value === null ? undefined : rule(value);
+
+const yesOrNo = unless((value) => typeof value === 'boolean', 'true or false');
+const aFunction = unless((value) => typeof value === 'function', 'a function');
+
+const plainText = unless(
+  (value) => typeof value === 'string' && !/[\0-\x1f\x7f]/.test(value),
+  'text without control characters',
+);
+const aName = unless((value) => plainText(value) === undefined && value !== '', 'text that is not empty');
+const headerName = unless(
+  (value) => typeof value === 'string' && /^[!#$%&'*+.^_`|~\w-]+$/.test(value),
+  'the name of a header',
+);
+const names = unless(
+  (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  'a list of names',
+);
+const protection = unless((value) => {
+  const { seal, open } = (value ?? {}) as { readonly seal?: unknown; readonly open?: unknown };
+  return typeof seal === 'function' && typeof open === 'function';
+}, 'a pair of functions, `seal` and `open`');
+
+const ENDPOINT: Rules<EndpointOptions> = {
+  lease: anything,
+  leaseMs: anything,
+  retention: anything,
+  retentionMs: anything,
+  patience: anything,
+  patienceMs: anything,
+  required: yesOrNo,
+  replayHeaders: names,
+  claim: oneOf('lease', 'transaction'),
+  isolation: oneOf('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'),
+  conflictRetries: anything,
+  errors: orNull(aFunction),
+  recording: oneOf('full', 'status-only'),
+  protect: orNull(protection),
+  lateAnswer: oneOf('omit', 'value'),
+  fingerprint: anything,
+  authorizeReplay: orNull(aFunction),
+};
+
+const IDEMPOTENT: Rules<IdempotentOptions> = {
+  ...ENDPOINT,
+  transaction: oneOf('auto', 'manual'),
+  endpoint: aName,
+  key: aFunction,
+};
+
+const MODULE: Rules<IdempotencyModuleOptions> = {
+  ...ENDPOINT,
+  tenant: aFunction,
+  singleTenant: yesOrNo,
+  dataSource: aName,
+  header: headerName,
+  recordingLimitBytes: anything,
+  problemTypeBase: plainText,
+  mismatchStatus: anything,
+  docsUrl: plainText,
+  acquireTimeout: anything,
+  acquireTimeoutMs: anything,
+  statementTimeout: anything,
+  statementTimeoutMs: anything,
+  renewFor: anything,
+  renewForMs: anything,
+  shutdownTimeout: anything,
+  shutdownTimeoutMs: anything,
+  preparedStatements: yesOrNo,
+  strayWrites: oneOf('warn', 'ignore'),
+  providerKeySecret: anything,
+  reconcileAfter: anything,
+  reconcileAfterMs: anything,
+  reconcileEvery: anything,
+  reconcileEveryMs: anything,
+};
+
+/** @throws {Error} naming the option of `@Idempotent()` that is none, or that cannot have this value. */
+export function assertIdempotentOptions(options: IdempotentOptions): void {
+  assertOptions(options, IDEMPOTENT);
+}
+
+/** @throws {Error} naming the option of the module that is none, or that cannot have this value. */
+export function assertModuleOptions(options: IdempotencyModuleOptions): void {
+  assertOptions(options, MODULE);
+}
+
+/** Options often come from configuration, where no compiler has seen them. */
+function assertOptions(options: object, rules: { readonly [name: string]: Rule }): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (!rule)
+      throw new Error(
+        `IdempotencyModule: there is no option \`${name}\`. There are: ${Object.keys(rules).join(', ')}.`,
+      );
+    const expected = rule(value);
+    if (expected) throw new Error(`IdempotencyModule: \`${name}\` must be ${expected}.`);
+    if (`${name}Ms` in options && (options as Record<string, unknown>)[`${name}Ms`] !== undefined) {
+      throw new Error(`IdempotencyModule: both \`${name}\` and \`${name}Ms\` are given. Leave one out.`);
+    }
+  }
+}
