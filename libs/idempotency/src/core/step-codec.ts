@@ -58,7 +58,7 @@ function encodeObject(value: object, within: readonly object[]): unknown {
   if (value instanceof Date) return { [TAG]: 'date', is: value.getTime() };
   if (value instanceof Uint8Array) return { [TAG]: 'bytes', is: Buffer.from(value).toString('base64') };
   const inside = [...within, value];
-  if (Array.isArray(value)) return value.map((element) => encode(element, inside));
+  if (Array.isArray(value)) return Array.from(value, (element: unknown) => encode(element, inside));
   const members = Object.entries(value).map(([name, member]) => [name, encode(member, inside)] as const);
   const encoded = Object.fromEntries(members);
   return Object.hasOwn(encoded, TAG) ? { [TAG]: 'object', is: encoded } : encoded;

@@ -1,4 +1,4 @@
-import type { StepFailure } from './steps.js';
+import type { StepFailure } from './step-terms.js';
 
 /** Refused for now, or for who asked: the same call may be accepted at another time. */
 const NOT_NOW = new Set([401, 403, 429]);
@@ -6,8 +6,11 @@ const NOT_NOW = new Set([401, 403, 429]);
 /** The answer does not say whether the request that it answers, or an earlier one like it, was carried out. */
 const UNDECIDED = new Set([408, 409, 425]);
 
-/** The connection was never made, so nothing was sent. */
-const NEVER_SENT = new Set<unknown>(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+/** What fails in making a connection: nothing was sent. The same codes can end one that was made. */
+const CONNECTING = new Set<unknown>(['connect', 'getaddrinfo']);
+
+/** The same, as the client under `fetch` names it. */
+const NEVER_CONNECTED = 'UND_ERR_CONNECT_TIMEOUT';
 
 /** How deep an error's causes are looked at. */
 const MAX_CAUSES = 5;
@@ -24,22 +27,33 @@ export function failureOfStatus(status: number): StepFailure {
 
 /**
  * What a thrown error says of a call: by the status that it carries (`status`, `statusCode` or `response.status`), or
- * by its code where no connection was made. Everything else is unknown.
+ * that it had no effect where no connection was made. Everything else is unknown.
  */
 export function failureOf(error: unknown): StepFailure {
   let at = error;
   for (let depth = 0; depth <= MAX_CAUSES && typeof at === 'object' && at !== null; depth++) {
-    const { status, statusCode, response, code, cause } = at as {
+    const { status, statusCode, response, cause } = at as {
       readonly status?: unknown;
       readonly statusCode?: unknown;
       readonly response?: { readonly status?: unknown } | null;
-      readonly code?: unknown;
       readonly cause?: unknown;
     };
     const found = [status, statusCode, response?.status].find((value) => typeof value === 'number');
     if (found !== undefined) return failureOfStatus(found);
-    if (NEVER_SENT.has(code)) return 'no_effect';
+    if (wasNeverSent(at)) return 'no_effect';
     at = cause;
   }
   return 'unknown';
+}
+
+/** An error in making the connection, or one for each address that was tried. */
+function wasNeverSent(error: object): boolean {
+  const { code, syscall, errors } = error as {
+    readonly code?: unknown;
+    readonly syscall?: unknown;
+    readonly errors?: unknown;
+  };
+  if (CONNECTING.has(syscall) || code === NEVER_CONNECTED) return true;
+  if (!(error instanceof AggregateError) || !Array.isArray(errors) || errors.length === 0) return false;
+  return errors.every((one) => typeof one === 'object' && one !== null && wasNeverSent(one as object));
 }

@@ -1,52 +1,12 @@
 import type { Claim } from './claim.js';
-import { outcomeUnknown, workBroken } from './errors.js';
-import { Pauses } from './patience.js';
-import type { KnownStep, Session } from './ports.js';
-import { uuidOf } from './provider-key.js';
+import { DEFAULT_RETRY_AFTER_MS, IdempotencyError, outcomeUnknown, storeUnavailable, workBroken } from './errors.js';
+import { pauseMs, Pauses } from './patience.js';
+import type { Session } from './ports.js';
 import { decodeStepResult, encodeStepResult, type StepResult } from './step-codec.js';
+import { type Announced, outcomeOf } from './step-outcome.js';
+import { leaseMsFor, MARGIN_MS, type StepCall, type StepTerms } from './step-terms.js';
 
-/** What an outside call is given. */
-export interface StepCall {
-  /** The key that the provider is to know this call by: the same on every try of this step. */
-  readonly providerKey: string;
-  /** The same as a UUID. */
-  readonly providerUuid: string;
-  /** Aborted when the call's time is over, or when the claim was taken over. */
-  readonly signal: AbortSignal;
-  /** Which try of the step this is, over all attempts at the operation, counted from 1. */
-  readonly tries: number;
-}
-
-/**
- * What the failure of a call says.
- *
- * - `refused`: the provider said no, and would say so again
- * - `no_effect`: it certainly did not happen: the call can be made again
- * - `unknown`: it may have happened
- */
-export type StepFailure = 'refused' | 'no_effect' | 'unknown';
-
-/**
- * What to do about a call that may have happened.
- *
- * - `repeat`: make it again under the same key, which the provider keeps
- * - `hold`: nothing, until somebody says what happened
- * - a function: ask the provider; undefined says that it did not happen
- */
-export type WhenUnknown<Result> = 'repeat' | 'hold' | ((call: StepCall) => Promise<Result | undefined>);
-
-/** The terms of one step. */
-export interface StepTerms<Result> {
-  readonly providerKey: string;
-  /** How long one call may take. */
-  readonly deadlineMs: number;
-  /** How often it is tried in one attempt at the operation. */
-  readonly maxTries: number;
-  /** How long to wait before the next try. */
-  readonly pauseMs: (tries: number) => number;
-  readonly judge: (error: unknown) => StepFailure;
-  readonly whenUnknown: WhenUnknown<Result>;
-}
+export type { StepCall, StepFailure, StepTerms, WhenUnknown } from './step-terms.js';
 
 /** The provider's refusal of a step, also on every later attempt. */
 export class StepRefusedError extends Error {
@@ -63,21 +23,17 @@ export class StepRefusedError extends Error {
   }
 }
 
-/** By how much a claim outlives the deadline of a call made under it. */
-const MARGIN_MS = 5_000;
-
-type Outcome =
-  | { readonly kind: 'known'; readonly result: StepResult; readonly cause?: unknown }
-  | { readonly kind: 'no_effect'; readonly error: unknown }
-  | { readonly kind: 'unknown'; readonly error: unknown; readonly isHeld: boolean };
+/** How often it is tried to keep a result: what is known of a call now may never be known again. */
+const MAX_FINISHES = 3;
 
 /** The outside calls of one claimed operation: announced before they are made, and kept when they are known. */
 export class Steps {
   /** Announced, and not known to have happened or not. */
   private readonly open = new Set<string>();
-  private readonly underWay = new Set<string>();
+  private readonly underWay = new Map<string, Promise<unknown>>();
   private readonly pauses = new Pauses();
   private talking: Promise<unknown> = Promise.resolve();
+  private hasSuccess = false;
 
   constructor(
     private readonly session: Session<unknown>,
@@ -90,6 +46,11 @@ export class Steps {
     return this.open.size > 0;
   }
 
+  /** A call has had its effect, as far as this attempt has learnt. */
+  get hasSucceeded(): boolean {
+    return this.hasSuccess;
+  }
+
   get isUnderWay(): boolean {
     return this.underWay.size > 0;
   }
@@ -98,8 +59,9 @@ export class Steps {
    * Makes the call, or gives back what came of it on an earlier attempt.
    *
    * Rejects with {@link StepRefusedError} where the provider refused; with the call's own error where it had no
-   * effect; with `idempotency-outcome-unknown` where nobody can tell; with `idempotency-work-broken` where the claim
-   * is lost. Nothing of the store is held while the call is made.
+   * effect; with `idempotency-outcome-unknown` where nobody can tell; with `idempotency-store-unavailable` where the
+   * store does not answer; with `idempotency-request-in-progress` where the claim is lost. Nothing of the store is held
+   * while the call is made.
    */
   async run<Result>(
     step: string,
@@ -108,76 +70,72 @@ export class Steps {
   ): Promise<Result> {
     if (this.underWay.has(step))
       throw workBroken(`The step '${step}' is under way already. Give each step a name of its own.`);
-    this.underWay.add(step);
-    try {
-      for (let tries = 1; ; tries++) {
-        const known = await this.intend(step, terms);
-        if (known.result !== null) return valueOf(step, decodeStepResult(known.result)) as Result;
-        const outcome = await this.outcomeOf(step, known, make, terms);
-        if (outcome.kind === 'known') {
-          await this.finish(step, outcome.result);
-          return valueOf(step, outcome.result, outcome.cause) as Result;
-        }
-        if (outcome.kind === 'no_effect') await this.withdraw(step);
-        const isLast = tries >= terms.maxTries || (outcome.kind === 'unknown' && outcome.isHeld) || this.lost.aborted;
-        if (isLast) throw outcome.kind === 'unknown' ? outcomeUnknown(step, outcome.error) : outcome.error;
-        await this.pauses.for(terms.pauseMs(tries), this.lost);
-      }
-    } finally {
-      this.underWay.delete(step);
-    }
+    const running = this.tryOut(step, make, terms).finally(() => this.underWay.delete(step));
+    this.underWay.set(step, running);
+    return running;
   }
 
-  /** Says, for somebody who found it out, what became of a step; null says that it did not happen. */
-  async resolve(step: string, providerKey: string, result: StepResult | null): Promise<void> {
-    const known = await this.intend(step, { providerKey, deadlineMs: 0 });
-    if (known.result !== null) return;
-    if (result === null) await this.withdraw(step);
-    else await this.finish(step, result);
+  /** Resolves once no step is under way, which takes no longer than the deadlines of their calls. */
+  async idle(): Promise<void> {
+    while (this.isUnderWay) await Promise.allSettled(this.underWay.values());
   }
 
-  private async outcomeOf<Result>(
+  /**
+   * Says, for somebody who found it out, what became of a step; null says that it did not happen. False where no such
+   * step was announced.
+   */
+  async resolve(step: string, providerKey: string, result: StepResult | null): Promise<boolean> {
+    const text = result && encodeStepResult(result);
+    const { result: known, tries } = await this.announce(step, providerKey, MARGIN_MS);
+    if (known !== null) return true;
+    const isNew = tries === 1;
+    if (text === null || isNew) await this.withdraw(step);
+    else await this.finish(step, text);
+    return !isNew;
+  }
+
+  private async tryOut<Result>(
     step: string,
-    { providerKey, tries }: KnownStep,
     make: (call: StepCall) => Promise<Result>,
-    { deadlineMs, judge, whenUnknown }: StepTerms<Result>,
-  ): Promise<Outcome> {
-    const isHeld = whenUnknown === 'hold';
-    const call = { providerKey, providerUuid: uuidOf(providerKey), tries };
-    try {
-      if (tries > 1 && whenUnknown !== 'repeat') {
-        if (whenUnknown === 'hold') return { kind: 'unknown', error: undefined, isHeld };
-        const found = await within(deadlineMs, this.lost, (signal) => whenUnknown({ ...call, signal }));
-        if (found !== undefined) return succeeded(found);
+    terms: StepTerms<Result>,
+  ): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      const announced = await this.announce(step, terms.providerKey, leaseMsFor(terms));
+      if (announced.result !== null) return this.known(step, announced.result) as Result;
+      const outcome = await outcomeOf(announced, make, terms, this.lost);
+      if (outcome.kind === 'known') {
+        const text = encodeStepResult(outcome.result);
+        await this.finish(step, text);
+        return this.known(step, text, outcome.cause) as Result;
       }
-    } catch (error) {
-      return { kind: 'unknown', error, isHeld };
-    }
-    try {
-      return succeeded(await within(deadlineMs, this.lost, (signal) => make({ ...call, signal })));
-    } catch (error) {
-      const failure = error instanceof DeadlineError || this.lost.aborted ? 'unknown' : judge(error);
-      if (failure === 'refused') return { kind: 'known', result: refusal(error), cause: error };
-      return failure === 'no_effect' ? { kind: failure, error } : { kind: failure, error, isHeld };
+      if (outcome.kind === 'no_effect') await this.withdraw(step);
+      const isHeld = outcome.kind === 'unknown' && terms.whenUnknown === 'hold';
+      if (isHeld || tries >= terms.maxTries || this.lost.aborted) {
+        throw outcome.kind === 'unknown' ? outcomeUnknown(step, outcome.error) : outcome.error;
+      }
+      await this.pauses.for(terms.pauseMs(tries), this.lost);
     }
   }
 
-  private async intend(
-    step: string,
-    { providerKey, deadlineMs }: Pick<StepTerms<unknown>, 'providerKey' | 'deadlineMs'>,
-  ): Promise<KnownStep> {
+  private async announce(step: string, providerKey: string, leaseMs: number): Promise<Announced> {
     this.open.add(step);
-    const intent = { step, providerKey, leaseMs: deadlineMs + MARGIN_MS };
-    const known = await this.talk(() => this.session.intend(this.claim, intent));
+    const endsAt = performance.now() + leaseMs;
+    const known = await this.talk(() => this.session.intend(this.claim, { step, providerKey, leaseMs }));
     if (known === null) throw lostClaim();
-    if (known.result !== null) this.open.delete(step);
-    return known;
+    return { ...known, endsAt };
   }
 
-  private async finish(step: string, result: StepResult): Promise<void> {
-    const text = encodeStepResult(result);
-    if (!(await this.talk(() => this.session.finish(this.claim, step, text)))) throw lostClaim();
-    this.open.delete(step);
+  private async finish(step: string, result: string): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        if (await this.talk(() => this.session.finish(this.claim, step, result))) return;
+        throw lostClaim();
+      } catch (error) {
+        const isSilent = error instanceof IdempotencyError && error.code === 'idempotency-store-unavailable';
+        if (!isSilent || tries === MAX_FINISHES) throw error;
+        await this.pauses.for(pauseMs(tries), this.lost);
+      }
+    }
   }
 
   private async withdraw(step: string): Promise<void> {
@@ -187,56 +145,31 @@ export class Steps {
 
   /** One word with the store at a time; nothing of it is held afterwards. */
   private talk<Answer>(say: () => Promise<Answer>): Promise<Answer> {
-    const answer = this.talking.then(say).finally(() => this.session.rest());
+    const answer = this.talking
+      .then(say)
+      .finally(() => this.session.rest())
+      .catch((error: unknown) => {
+        throw storeUnavailable(error);
+      });
     this.talking = answer.catch(() => undefined);
     return answer;
   }
-}
 
-/** A call took longer than it may. */
-class DeadlineError extends Error {
-  override readonly name = 'DeadlineError';
-}
-
-function succeeded(value: unknown): Outcome {
-  return { kind: 'known', result: { kind: 'succeeded', value } };
-}
-
-function refusal(error: unknown): StepResult {
-  const message = error instanceof Error ? error.message : String(error);
-  const details = typeof error === 'object' && error !== null && 'details' in error ? error.details : undefined;
-  return { kind: 'refused', message, details };
-}
-
-/** What a step gives back is what later attempts will be given, also the first time. */
-function valueOf(step: string, result: StepResult, cause?: unknown): unknown {
-  const kept = decodeStepResult(encodeStepResult(result));
-  if (kept.kind === 'succeeded') return kept.value;
-  throw new StepRefusedError(step, kept.message, kept.details, cause);
-}
-
-function lostClaim(): Error {
-  return workBroken('The claim was taken over by another worker.');
-}
-
-/** Runs what may take `ms` milliseconds; rejects when they are over or `lost` is aborted, whatever it does then. */
-async function within<Result>(
-  ms: number,
-  lost: AbortSignal,
-  run: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  lost.throwIfAborted();
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(new DeadlineError(`The call took longer than ${ms} ms.`)), ms);
-  const onLost = (): void => over.abort(lost.reason);
-  lost.addEventListener('abort', onLost);
-  try {
-    const ended = new Promise<never>((_, reject) => {
-      over.signal.addEventListener('abort', () => reject(over.signal.reason as Error));
-    });
-    return await Promise.race([run(over.signal), ended]);
-  } finally {
-    clearTimeout(timer);
-    lost.removeEventListener('abort', onLost);
+  /** What a step gives back is what later attempts will be given, also the first time. */
+  private known(step: string, text: string, cause?: unknown): unknown {
+    const result = decodeStepResult(text);
+    this.open.delete(step);
+    if (result.kind === 'refused') throw new StepRefusedError(step, result.message, result.details, cause);
+    this.hasSuccess = true;
+    return result.value;
   }
+}
+
+/** Whoever has the operation now goes on with it: nothing is broken, and there will be an answer. */
+function lostClaim(): Error {
+  return new IdempotencyError(
+    'idempotency-request-in-progress',
+    'Another attempt at this operation has taken over. Try again later with the same key.',
+    { retryAfterMs: DEFAULT_RETRY_AFTER_MS },
+  );
 }

@@ -45,8 +45,8 @@ export class IdempotentOperations {
    * Puts on record what became of a step whose outcome is unknown, such as one that `whenUnknown: 'hold'` holds; the
    * next attempt, a client's or the reconciler's, goes on from there.
    *
-   * Null when it is on record; `not_found` where there is no such operation in progress; `in_progress` where somebody
-   * works on it. A step whose result is known is left as it is.
+   * Null when it is on record; `not_found` where there is no such operation in progress, or none of its calls has that
+   * name; `in_progress` where somebody works on it. A step whose result is known is left as it is.
    */
   async resolve(operation: Operation, step: string, outcome: StepOutcome): Promise<NotResolved | null> {
     const found = await this.backlog.find(operation);
@@ -58,11 +58,10 @@ export class IdempotentOperations {
     try {
       const secret = this.settings.providerKeySecret ?? '';
       const key = providerKey(secret, operation, found.fingerprint, step);
-      await execution.steps.resolve(step, key, resultOf(outcome));
+      return (await execution.steps.resolve(step, key, resultOf(outcome))) ? null : 'not_found';
     } finally {
       await execution.settle({ kind: 'release' });
     }
-    return null;
   }
 }
 
