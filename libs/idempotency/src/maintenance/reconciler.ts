@@ -1,5 +1,7 @@
+import { IdempotencyError } from '../core/errors.js';
 import type { Execution, Verdict } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
+import type { Operation } from '../core/operation.js';
 import type { Backlog, Report, UnfinishedOperation } from '../core/ports.js';
 
 /** Brings one operation to its end that no retry came back for. `release` leaves it as it is. */
@@ -42,14 +44,22 @@ export class Reconciler<Tx> {
   }
 
   private async reconcile(): Promise<number> {
+    const seen = new Set<string>();
     let settled = 0;
     try {
       if (this.endpoints.size === 0) return 0;
-      for (const found of await this.backlog.abandoned([...this.endpoints.keys()], this.afterMs, BATCH)) {
-        if (await this.settle(found)) settled++;
+      for (;;) {
+        // What could not be settled is found again, and is not to stand before the rest.
+        const found = await this.backlog.abandoned([...this.endpoints.keys()], this.afterMs, seen.size + BATCH);
+        const fresh = found.filter(({ operation }) => !seen.has(idOf(operation)));
+        if (fresh.length === 0) break;
+        for (const one of fresh) {
+          seen.add(idOf(one.operation));
+          if (await this.settle(one)) settled++;
+        }
       }
     } catch (error) {
-      this.report('Operations that nobody came back for could not be looked for.', error);
+      if (!isShuttingDown(error)) this.report('Operations that nobody came back for could not be looked for.', error);
     }
     return settled;
   }
@@ -62,9 +72,11 @@ export class Reconciler<Tx> {
       const arrival = await this.executor.arrive(attempt);
       if (arrival.kind !== 'claimed') return false;
       const { execution } = arrival;
-      const verdict = await this.verdictOn(execution, endpoint);
-      return (await execution.settle(verdict)).kind === 'recorded';
+      const fate = await execution.settle(await this.verdictOn(execution, endpoint));
+      if (fate.kind === 'failed' || fate.kind === 'unknown') throw fate.cause;
+      return fate.kind === 'recorded';
     } catch (error) {
+      if (isShuttingDown(error)) throw error;
       this.report(`An operation of ${operation.endpoint} could not be reconciled.`, error);
       return false;
     }
@@ -82,4 +94,12 @@ export class Reconciler<Tx> {
       return { kind: 'release' };
     }
   }
+}
+
+function idOf({ tenant, endpoint, key }: Operation): string {
+  return JSON.stringify([tenant, endpoint, key]);
+}
+
+function isShuttingDown(error: unknown): boolean {
+  return error instanceof IdempotencyError && error.code === 'idempotency-shutting-down';
 }
