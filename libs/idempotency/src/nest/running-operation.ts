@@ -21,11 +21,14 @@ export interface OperationTerms {
 
 const DEFAULT_DEADLINE = '20s';
 
-/** What the code of one execution can do with its operation, and the transaction that it does it in. */
+/** What the code of one run can do with its operation, and the transaction that it does it in. */
 export class RunningOperation implements IdempotentOperation {
   /** The manager of the open transaction; null while there is none. */
   manager: EntityManager | null = null;
-  private hasCommitted = false;
+  /** Steps are made before the commit is asked for, or after it has failed. */
+  private phase: 'before_commit' | 'committing' | 'committed' = 'before_commit';
+  /** The names of the steps that this run of the handler has made. */
+  private readonly made = new Set<string>();
   private isOver = false;
   /** Registered while no transaction was open. */
   private readonly callbacks: (() => unknown)[] = [];
@@ -63,8 +66,15 @@ export class RunningOperation implements IdempotentOperation {
 
   /** After the handler: nothing more can be written. Rejects where what was written cannot be committed. */
   async seal(): Promise<void> {
-    if (this.execution.steps.isUnderWay) throw workBroken('The handler returned while a step was under way. Await it.');
-    if (this.terms.isManual && !this.hasCommitted) await this.begin();
+    if (this.execution.steps.isUnderWay) {
+      // Nobody is to be let in before it is known what comes of the call, if that can be known.
+      await this.execution.steps.idle();
+      throw workBroken('The handler returned while a step was under way. Await it.');
+    }
+    if (this.phase === 'committing') {
+      throw workBroken('The handler returned while `operation.commit()` was under way. Await it.');
+    }
+    if (this.terms.isManual && this.phase === 'before_commit') await this.begin();
     await this.execution.seal();
   }
 
@@ -85,10 +95,13 @@ export class RunningOperation implements IdempotentOperation {
           "outside call takes. Declare the handler with `@Idempotent({ transaction: 'manual' })`.",
       );
     }
-    if (this.execution.isWorking || this.hasCommitted) {
+    if (this.phase !== 'before_commit' || this.execution.isWorking || this.execution.isSettling) {
       throw workBroken('A step was made inside or after `operation.commit()`. Make every step before it.');
     }
-    return this.execution.steps.run(name, call, this.termsOf(name, options));
+    if (this.made.has(name)) throw workBroken(`The step '${name}' was made already. Give each step a name of its own.`);
+    const result = await this.execution.steps.run(name, call, this.termsOf(name, options));
+    this.made.add(name);
+    return result;
   }
 
   async commit<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
@@ -98,20 +111,27 @@ export class RunningOperation implements IdempotentOperation {
         "`operation.commit()` is for handlers with `transaction: 'manual'`; this one's work is one already.",
       );
     }
-    if (this.execution.isWorking || this.hasCommitted) throw workBroken('`operation.commit()` was called twice.');
+    if (this.phase !== 'before_commit' || this.execution.isWorking) {
+      throw workBroken('`operation.commit()` was called twice.');
+    }
     if (this.execution.steps.isUnderWay)
       throw workBroken('`operation.commit()` was called while a step was under way.');
+    // Said before anything is awaited: a step that is made meanwhile would announce itself inside the transaction.
+    this.phase = 'committing';
     for (let tries = 0; ; tries++) {
       try {
         await this.begin();
         const value = await work(this.manager!);
         await this.execution.seal();
-        this.hasCommitted = true;
+        this.phase = 'committed';
         return value;
       } catch (error) {
         this.manager = null;
         await this.execution.rollback();
-        if (tries === this.terms.conflictRetries || !isConflict(error)) throw error;
+        if (tries === this.terms.conflictRetries || !isConflict(error)) {
+          this.phase = 'before_commit';
+          throw error;
+        }
         await setTimeout(pauseMs(tries));
       }
     }
