@@ -4,14 +4,7 @@ import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/co
 import { type Endpoint, Endpoints } from './endpoints.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { declaredMethods, type IdempotentMark, idempotentMark, isDeclaredIdempotent } from './idempotent.decorator.js';
-import {
-  answersOtherwise,
-  type Handler,
-  isRoute,
-  isSafeRoute,
-  isSse,
-  takesNext,
-} from './route-metadata.js';
+import { answersOtherwise, type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
 
 /** Looks at every decorated handler when the application starts. */
 @Injectable()
