@@ -84,7 +84,7 @@ describe('a commit that deadlocks', () => {
     expect(await stage.play(key, giving(true))).toMatchObject({
       status: 503,
       retryAfter: '1',
-      body: { code: 'idempotency-store-unavailable' },
+      body: { code: 'idempotency-work-conflict' },
     });
     expect(tries).toBe(3);
     expect(await payments()).toEqual([]);
