@@ -7,12 +7,12 @@ import { root } from './root.js';
 
 const SOURCE_FOLDERS = ['libs', 'apps'];
 const SOURCE_FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'nest-cli.json'];
-const OUTPUT_FOLDERS = ['libs/idempotency/dist', 'apps/payments/dist'];
+const OUTPUT_FOLDERS = ['libs/idempotency/dist', 'apps/payments/dist', 'apps/psp/dist'];
 
 /** What was built last, kept in the output so that it goes when the output goes. */
 const STAMP = join(root, 'apps/payments/dist/.sources.sha256');
 
-/** Builds the library and the application when their sources are not those of the last build. */
+/** Builds the library and the applications when their sources are not those of the last build. */
 export async function buildWhenStale(interruption) {
   const sources = await hashSources();
   const isBuilt = OUTPUT_FOLDERS.every((folder) => existsSync(join(root, folder)));

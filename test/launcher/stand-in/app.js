@@ -1,11 +1,13 @@
-// Stands in for the payments application: answers on PORT, and stops as that one is asked to.
+// Stands in for the payments application, and for its provider: answers on PORT, and stops as those are asked to.
 import { createServer } from 'node:http';
 import pg from 'pg';
 
-if (process.env.EXIT_CODE) process.exit(Number(process.env.EXIT_CODE));
+const name = import.meta.url.includes('/psp/') ? 'provider' : 'demo';
+const exitCode = process.env[`${name.toUpperCase()}_EXIT_CODE`];
+if (exitCode) process.exit(Number(exitCode));
 
 const server = createServer((_, response) => response.end());
-server.listen(process.env.PORT, () => console.log(`listening with ${process.env.DATABASE_URL}`));
+server.listen(process.env.PORT, () => console.log(`${name} listening with ${process.env.DATABASE_URL}`));
 
 let isClosing = false;
 async function close() {
@@ -14,7 +16,7 @@ async function close() {
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
   await client.connect();
   await client.end();
-  console.log('closed while the database was there');
+  console.log(`${name} closed while the database was there`);
   process.exit();
 }
 

@@ -3,5 +3,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 
 console.log('compiled');
 mkdirSync('libs/idempotency/dist', { recursive: true });
-mkdirSync('apps/payments/dist', { recursive: true });
-copyFileSync('app.js', 'apps/payments/dist/main.js');
+for (const app of ['payments', 'psp']) {
+  mkdirSync(`apps/${app}/dist`, { recursive: true });
+  copyFileSync('app.js', `apps/${app}/dist/main.js`);
+}
