@@ -29,7 +29,7 @@ const PAGES = [
 ];
 
 describe('the documentation', () => {
-  it.each([...testsNamedIn('README.md'), ...testsNamedIn('docs/guarantees.md')])(
+  it.each(['README.md', 'docs/guarantees.md', 'docs/outside-calls.md'].flatMap(testsNamedIn))(
     'names a test that exists: %s: %s',
     (file, title) => {
       expect(existsSync(join(ROOT, file))).toBe(true);
@@ -49,12 +49,17 @@ describe('the documentation', () => {
   });
 });
 
-describe('the examples of the README', () => {
-  const examples = [...read('README.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
+describe('the examples', () => {
+  const examplesOf = (page: string): string[] =>
+    [...read(page).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
 
-  it('compile as they stand', () => {
-    expect(examples.length).toBeGreaterThanOrEqual(3);
-    const virtual = new Map(examples.map((code, at) => [join(HERE, `readme-example-${at}.ts`), code]));
+  it.each([
+    ['README.md', 3],
+    ['docs/outside-calls.md', 9],
+  ])('of %s compile as they stand', (page, least) => {
+    const examples = examplesOf(page);
+    expect(examples.length).toBeGreaterThanOrEqual(least);
+    const virtual = new Map(examples.map((code, at) => [join(HERE, `example-${at}.ts`), code]));
     expect(problemsIn(virtual)).toEqual([]);
   });
 
@@ -64,10 +69,7 @@ describe('the examples of the README', () => {
 
   it('would be found out if they did not', () => {
     const wrong = new Map([
-      [
-        join(HERE, 'readme-example-wrong.ts'),
-        "import { Idempotent } from 'nestjs-idempotency';\nIdempotent({ lease: 5 });\n",
-      ],
+      [join(HERE, 'example-wrong.ts'), "import { Idempotent } from 'nestjs-idempotency';\nIdempotent({ lease: 5 });\n"],
     ]);
     expect(problemsIn(wrong)).toHaveLength(1);
   });

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
+import { IdempotentOperations } from 'nestjs-idempotency';
 import pg from 'pg';
 import { createApp } from '../../apps/payments/src/app.js';
+import type { AppOptions } from '../../apps/payments/src/settings/app-options.js';
 
 export interface Answer {
   readonly status: number;
@@ -16,8 +18,8 @@ export interface Call {
 }
 
 /** The demo listening on a port of its own, and a connection that looks past it at the tables. */
-export async function startDemo(databaseUrl: string) {
-  const app = await createApp({ databaseUrl });
+export async function startDemo(databaseUrl: string, options: Omit<AppOptions, 'databaseUrl'> = {}) {
+  const app = await createApp({ databaseUrl, ...options });
   await app.listen(0);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const witness = new pg.Client(databaseUrl);
@@ -39,13 +41,16 @@ export async function startDemo(databaseUrl: string) {
       status: response.status,
       headers: response.headers,
       body: bytes.toString('latin1'),
-      json: JSON.parse(bytes.toString()) as Answer['json'],
+      json: (bytes.length === 0 ? {} : JSON.parse(bytes.toString())) as Answer['json'],
     };
   }
 
   return {
+    url: `http://localhost:${port}`,
+    /** What the demo's own operators have of the library. */
+    operations: app.get(IdempotentOperations),
     get: (path: string, options: Call = {}) => call('GET', path, options),
-    post: (path: string, body: unknown, options: Call) => call('POST', path, options, JSON.stringify(body)),
+    post: (path: string, body: unknown, options: Call = {}) => call('POST', path, options, JSON.stringify(body)),
     postText: (path: string, body: string, options: Call) => call('POST', path, options, body),
 
     async rows<Row extends pg.QueryResultRow>(sql: string, ...values: unknown[]): Promise<Row[]> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { openDataSource } from '../../apps/payments/src/database/data-source.js';
+import { CreatePaymentsAndLedger1767225600000 } from '../../apps/payments/src/database/migrations/1767225600000-create-payments-and-ledger.js';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { type Answer, type Demo, startDemo } from './demo.js';
 
@@ -344,6 +346,35 @@ describe('a start', () => {
       await Promise.all(opened.map((dataSource) => dataSource.destroy()));
     } finally {
       await fresh.drop();
+    }
+  });
+
+  it('gives the merchants of an older database the accounts that charges need', async () => {
+    const old = await createTestDatabase();
+    try {
+      const before = new DataSource({
+        type: 'postgres',
+        url: old.url,
+        migrations: [CreatePaymentsAndLedger1767225600000],
+        migrationsRun: true,
+      });
+      await before.initialize();
+      await before.query(`
+        INSERT INTO merchants VALUES ('mer_acme', 'Acme', 'a hash');
+        INSERT INTO accounts VALUES ('mer_acme', 'equity_usd', 'equity', 'usd', 0);`);
+      await before.destroy();
+
+      const opened = await openDataSource(old.url);
+      expect(await opened.query(`SELECT id, kind FROM accounts WHERE merchant_id = 'mer_acme' ORDER BY id`)).toEqual([
+        { id: 'clearing_usd', kind: 'clearing' },
+        { id: 'equity_usd', kind: 'equity' },
+        { id: 'sales_usd', kind: 'sales' },
+      ]);
+      await opened.undoLastMigration();
+      await opened.runMigrations();
+      await opened.destroy();
+    } finally {
+      await old.drop();
     }
   });
 });

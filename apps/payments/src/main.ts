@@ -5,13 +5,13 @@ import { createApp } from './app.js';
 import { type Environment, readEnvironment } from './environment.js';
 import { greeting } from './greeting.js';
 
-async function start({ databaseUrl, port }: Environment): Promise<void> {
+async function start({ port, ...options }: Environment): Promise<void> {
   await assertFree(port);
-  const app = await createApp({ databaseUrl });
+  const app = await createApp(options);
   app.enableShutdownHooks();
   await app.listen(port);
   const address = (app.getHttpServer() as Server).address() as AddressInfo;
-  console.log(greeting(`http://localhost:${address.port}`));
+  console.log(greeting(`http://localhost:${address.port}`, options.providerUrl));
   await stopWithLauncher(app);
 }
 

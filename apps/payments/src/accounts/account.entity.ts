@@ -2,10 +2,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { minorUnits } from '../database/minor-units.js';
 
 /**
- * A customer account never goes below zero. The equity account of a currency is where opening balances come from:
- * it is as far below zero as the customers together are above, and no payment can name it.
+ * A customer account never goes below zero. The others are the merchant's own, one of each for a currency, and no payment
+ * can name them: opening balances come from `equity`, money from cards comes from `clearing` and goes to `sales`. What is
+ * below zero in `equity` and `clearing` is above it everywhere else.
  */
-export type AccountKind = 'customer' | 'equity';
+export type AccountKind = 'customer' | 'equity' | 'clearing' | 'sales';
 
 @Entity('accounts')
 export class Account {

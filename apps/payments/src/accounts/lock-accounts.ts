@@ -1,9 +1,9 @@
 import { type EntityManager, In } from 'typeorm';
-import { Account } from './account.entity.js';
+import { Account, type AccountKind } from './account.entity.js';
 import { unknownAccount } from './account-problems.js';
 
 /**
- * Locks the two customer accounts of a transfer until the transaction ends, and returns them as they are then.
+ * Locks the two accounts of a transfer, by default of customers, until the transaction ends, and returns them as they are then.
  *
  * The rows are locked in the order of their ids, whoever pays whom, so that transfers in opposite directions wait for
  * each other instead of deadlocking. Do this before inserting rows that refer to the accounts: a foreign key takes a
@@ -13,9 +13,10 @@ export async function lockAccounts(
   manager: EntityManager,
   merchantId: string,
   ids: readonly [from: string, to: string],
+  kinds: readonly AccountKind[] = ['customer'],
 ): Promise<[from: Account, to: Account]> {
   const accounts = await manager.find(Account, {
-    where: { merchantId, id: In(ids), kind: 'customer' },
+    where: { merchantId, id: In(ids), kind: In(kinds) },
     order: { id: 'ASC' },
     lock: { mode: 'pessimistic_write' },
   });

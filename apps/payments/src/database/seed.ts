@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { Account } from '../accounts/account.entity.js';
+import { Account, type AccountKind } from '../accounts/account.entity.js';
+import { clearingAccountOf, salesAccountOf } from '../accounts/house-accounts.js';
 import { transfer } from '../ledger/transfer.js';
 import { hashApiKey } from '../merchants/api-key.js';
 import { Merchant } from '../merchants/merchant.entity.js';
@@ -19,16 +20,22 @@ async function addMerchant(
   await manager.insert(Merchant, { id: merchantId, name, apiKeySha256: hashApiKey(apiKey) });
 
   const currencies = [...new Set(accounts.map(({ currency }) => currency))];
-  const equity = currencies.map((currency) => ({ id: equityOf(currency), kind: 'equity' as const, currency }));
-  const customers = accounts.map(({ id, currency }) => ({ id, kind: 'customer' as const, currency }));
+  const house = currencies.flatMap((currency) => [
+    account(equityOf(currency), 'equity', currency),
+    account(clearingAccountOf(currency), 'clearing', currency),
+    account(salesAccountOf(currency), 'sales', currency),
+  ]);
+  const customers = accounts.map(({ id, currency }) => account(id, 'customer', currency));
   await manager.insert(
     Account,
-    [...equity, ...customers].map((account) => ({ merchantId, ...account, balance: 0 })),
+    [...house, ...customers].map((opened) => ({ merchantId, ...opened, balance: 0 })),
   );
 
   for (const { id: to, currency, opening: amount } of accounts) {
     if (amount > 0) await transfer(manager, { merchantId, from: equityOf(currency), to, amount, currency });
   }
 }
+
+const account = (id: string, kind: AccountKind, currency: string) => ({ id, kind, currency });
 
 const equityOf = (currency: string): string => `equity_${currency}`;

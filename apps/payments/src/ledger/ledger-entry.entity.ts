@@ -19,12 +19,19 @@ export class LedgerEntry {
   @Column({ ...minorUnits, name: 'amount' })
   amount!: number;
 
-  /** The payment that was made or refunded; null for an opening balance. */
+  /** The payment that was made or refunded; null for an opening balance, and for money from a card. */
   @Column('text', { name: 'payment_id', nullable: true })
   paymentId!: string | null;
 
   @Column('text', { name: 'refund_id', nullable: true })
   refundId!: string | null;
+
+  /** The charge that was captured or refunded; null for everything else. */
+  @Column('text', { name: 'charge_id', nullable: true })
+  chargeId!: string | null;
+
+  @Column('text', { name: 'charge_refund_id', nullable: true })
+  chargeRefundId!: string | null;
 
   @CreateDateColumn({ type: 'timestamptz', name: 'created_at' })
   createdAt!: Date;

@@ -10,6 +10,8 @@ export interface Transfer {
   readonly currency: string;
   readonly paymentId?: string;
   readonly refundId?: string;
+  readonly chargeId?: string;
+  readonly chargeRefundId?: string;
 }
 
 /**

@@ -6,6 +6,8 @@ export interface Problem {
   readonly code: string;
   readonly title: string;
   readonly detail: string;
+  /** When to try again, in seconds; sent as `Retry-After`. */
+  readonly retryAfter?: number;
   /** Which members of the request were refused, and why. */
   readonly errors?: readonly InvalidMember[];
 }
@@ -17,10 +19,12 @@ export interface InvalidMember {
 
 export class ProblemException extends HttpException {
   readonly code: string;
+  readonly retryAfter: number | undefined;
 
   constructor(problem: Problem) {
     super({ type: `https://payments.example/problems/${problem.code}`, ...problem }, problem.status);
     this.code = problem.code;
+    this.retryAfter = problem.retryAfter;
     this.message = problem.detail;
   }
 }

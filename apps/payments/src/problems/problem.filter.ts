@@ -9,6 +9,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(exception: ProblemException | BadRequestException, host: ArgumentsHost): void {
     const problem = exception instanceof ProblemException ? exception : unreadableInput(exception.message);
     const response = host.switchToHttp().getResponse<Response>();
+    if (problem.retryAfter !== undefined) response.set('Retry-After', String(problem.retryAfter));
     response.status(problem.getStatus()).type('application/problem+json').json(problem.getResponse());
   }
 }

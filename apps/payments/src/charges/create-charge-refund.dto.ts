@@ -1,0 +1,6 @@
+import { IsMinorUnits } from '../payments/is-minor-units.js';
+
+export class CreateChargeRefund {
+  @IsMinorUnits()
+  amount!: number;
+}

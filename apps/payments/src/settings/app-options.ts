@@ -1,0 +1,21 @@
+export interface AppOptions {
+  readonly databaseUrl: string;
+  /** Where the card provider listens, without a slash at its end. */
+  readonly providerUrl?: string;
+  readonly providerApiKey?: string;
+  /** How long one call to the provider may take, in milliseconds. */
+  readonly providerDeadlineMs?: number;
+  /** What the keys of calls to the provider are derived with. */
+  readonly providerKeySecret?: string;
+  /** What the provider signs its events with: `whsec_` and base64. */
+  readonly webhookSecret?: string;
+}
+
+/** For the demo; none of it is a secret. */
+export const DEFAULTS = {
+  providerUrl: 'http://localhost:4000',
+  providerApiKey: 'sk_test_demo',
+  providerDeadlineMs: 10_000,
+  providerKeySecret: 'the secret of a demo is none',
+  webhookSecret: 'whsec_YSBkZW1vIHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVz',
+} as const satisfies Omit<Required<AppOptions>, 'databaseUrl'>;
