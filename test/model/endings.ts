@@ -33,7 +33,7 @@ export const ENDINGS = {
   'gave way to another transaction': {
     how: 'throws',
     status: 503,
-    code: 'idempotency-store-unavailable',
+    code: 'idempotency-work-conflict',
     then: 'release',
   },
   'returned what nobody can serialise': { how: 'returns', status: 500, then: 'release' },

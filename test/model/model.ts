@@ -47,10 +47,12 @@ const RETRY_AFTER = { least: 1, cap: 60 };
 const IN_PROGRESS = { kind: 'problem', status: 409, code: 'idempotency-request-in-progress' } as const;
 const REUSED = { kind: 'problem', status: 422, code: 'idempotency-key-reused' } as const;
 const NOT_KEPT = { kind: 'problem', status: 409, code: 'idempotency-response-unavailable' } as const;
+const WORK_CONFLICT = { kind: 'problem', status: 503, code: 'idempotency-work-conflict', retryAfter: 1 } as const;
 const UNAVAILABLE = { kind: 'problem', status: 503, code: 'idempotency-store-unavailable', retryAfter: 1 } as const;
 const BROKEN = { kind: 'problem', status: 500, code: 'idempotency-work-broken' } as const;
 
 const GAVE_WAY = 'gave way to another transaction';
+const CHOSE_A_FAILURE = 'chose a failure';
 const SWALLOWED = 'swallowed a database error';
 
 /**
@@ -156,7 +158,7 @@ export class Model {
     const { how, then } = ENDINGS[ending];
     if (!isForeign) return then;
     // Somebody else has answered: what the application would make of the value, or of the error, nobody sees.
-    return how === 'returns' ? 'commit' : 'release';
+    return how === 'returns' && ending !== CHOSE_A_FAILURE ? 'commit' : 'release';
   }
 
   private ownAnswer({ number, isCut }: Attempt, ending: EndingName): Answer {
@@ -165,7 +167,7 @@ export class Model {
     // Nobody is there any more to tell it to give way.
     if (isCut && ending === GAVE_WAY) return { kind: 'own', ending: 'of an error', attempt: number };
     if (code === undefined) return { kind: 'own', ending, attempt: number };
-    return ending === GAVE_WAY ? UNAVAILABLE : { kind: 'problem', status, code };
+    return ending === GAVE_WAY ? WORK_CONFLICT : { kind: 'problem', status, code };
   }
 
   /** Another worker took the operation over: its client gets the winner's recording, or what stands in the way. */

@@ -20,6 +20,8 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const RETRYABLE = new Set([
   'idempotency-request-in-progress',
   'idempotency-store-unavailable',
+  'idempotency-work-conflict',
+  'idempotency-work-conflict',
   'idempotency-work-broken',
 ]);
 

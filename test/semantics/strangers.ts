@@ -121,7 +121,7 @@ export const strangers: readonly Situation[] = [
     ends: PAID_BY_RETRY,
     play: async (stage) => {
       stage.script.handler = ({ entry, paid, reply }) => {
-        if (entry === 1) reply!.status(502);
+        if (entry === 1) reply.status(502);
         return paid;
       };
       const first = await timedOut(stage, { path: '/passthrough' });

@@ -4,7 +4,7 @@ import type { StepFailure } from './step-terms.js';
 const NOT_NOW = new Set([401, 403, 429]);
 
 /** The answer does not say whether the request that it answers, or an earlier one like it, was carried out. */
-const UNDECIDED = new Set([408, 409, 425]);
+const UNDECIDED = new Set([408, 409, 424, 425]);
 
 /** What fails in making a connection: nothing was sent. The same codes can end one that was made. */
 const CONNECTING = new Set<unknown>(['connect', 'getaddrinfo']);
@@ -18,7 +18,7 @@ const MAX_CAUSES = 5;
 /**
  * What an HTTP status says of a call that changes something.
  *
- * 401, 403 and 429 had no effect; 408, 409, 425 and everything from 500 on is unknown; other 4xx are refusals.
+ * 401, 403 and 429 had no effect; 408, 409, 424, 425 and everything from 500 on is unknown; other 4xx are refusals.
  */
 export function failureOfStatus(status: number): StepFailure {
   if (NOT_NOW.has(status)) return 'no_effect';

@@ -12,7 +12,7 @@ export interface ReconciledAnswer {
 }
 
 /**
- * Has a provider's method finish operations of one endpoint that no retry came back for.
+ * Has a provider's method finish operations of one named endpoint that no retry came back for.
  *
  * It is given the `IdempotentOperation`, under a claim of its own: steps that are finished give their result, others
  * are made as their terms say, and `commit()` writes. What it returns is recorded as the answer; null leaves the
@@ -20,7 +20,7 @@ export interface ReconciledAnswer {
  *
  * @example
  * ```ts
- * @Reconciles('POST /charges')
+ * @Reconciles('charges') // of the handler with @Idempotent({ endpoint: 'charges', transaction: 'manual' })
  * async finish(operation: IdempotentOperation): Promise<ReconciledAnswer> {
  *   const charge = await operation.step('charge', this.charges.call(operation.key));
  *   return { status: 201, body: await operation.commit((manager) => this.charges.record(manager, charge)) };
