@@ -36,8 +36,10 @@ export type OperationRecord = { readonly operation: Operation; readonly asked: A
   | { readonly state: 'in progress'; readonly by: number; isLeaseLive: boolean }
   | {
       readonly state: 'completed';
-      readonly answer: Extract<Answer, { kind: 'replay' | 'problem' }>;
       readonly by: number;
+      readonly status: number;
+      /** What whoever asks again is given. */
+      readonly answer: Extract<Answer, { kind: 'replay' | 'problem' }>;
     }
 );
 
@@ -53,6 +55,7 @@ const BROKEN = { kind: 'problem', status: 500, code: 'idempotency-work-broken' }
 
 const GAVE_WAY = 'gave way to another transaction';
 const CHOSE_A_FAILURE = 'chose a failure';
+const SPOILT = 'returned what nobody can serialise';
 const SWALLOWED = 'swallowed a database error';
 
 /**
@@ -116,10 +119,12 @@ export class Model {
       if (isLease) this.records.delete(name);
       return this.note('released', own);
     }
+    // What the application would have made of the value, nobody saw: its status is the handler's own.
     const answer = attempt.isForeign ? NOT_KEPT : ({ kind: 'replay', ending, attempt: number } as const);
     // A lease had its retention from its claim on.
     const isExpired = isLease && this.records.get(name)!.isExpired;
-    this.records.set(name, { operation, asked, isExpired, state: 'completed', by: number, answer });
+    const status = attempt.isForeign && ending === SPOILT ? ENDINGS.done.status : ENDINGS[ending].status;
+    this.records.set(name, { operation, asked, isExpired, state: 'completed', by: number, status, answer });
     if (wish === 'commit') this.effects.push(number);
     return this.note(wish === 'commit' ? 'committed' : 'refusal recorded', own);
   }
