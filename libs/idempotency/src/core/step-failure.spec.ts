@@ -9,7 +9,7 @@ const error = (members: object, cause?: unknown): Error => Object.assign(new Err
 
 describe('the status of an answer', () => {
   it.each<[StepFailure, number[]]>([
-    ['refused', [400, 402, 404, 405, 410, 413, 415, 422, 424, 451, 499]],
+    ['refused', [400, 402, 404, 405, 410, 413, 415, 422, 451, 499]],
     ['no_effect', [401, 403, 429]],
     ['unknown', [408, 409, 424, 425, 500, 501, 502, 503, 504, 599]],
     ['unknown', [0, 100, 200, 201, 204, 302, 304, 600, NaN]],
