@@ -13,7 +13,7 @@ export async function startDemo(databaseUrl: string): Promise<Running> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of createInterface(child.stdout)) {
-    const port = /^Payments are at http:\/\/localhost:(\d+)$/.exec(line)?.[1];
+    const port = /^Payments are at http:\/\/localhost:(\d+),/.exec(line)?.[1];
     if (port === undefined) continue;
     child.stdout.resume();
     return running(child, Number(port));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -21,8 +22,11 @@ describe.each(PLATFORMS)('when everything has happened, on %s', (platform) => {
     const witness = new Client(database.url);
     await witness.connect();
     const proxy = await DatabaseProxy.to(database.url);
+    // A role of its own, so that the password counts wherever the database asks for one.
     const url = new URL(proxy.url);
+    url.username = `confiding_${randomUUID().replaceAll('-', '')}`;
     url.password = secrets['the password of the database'];
+    await witness.query(`CREATE ROLE ${url.username} LOGIN SUPERUSER PASSWORD '${url.password}'`);
     const output = Output.listen();
     try {
       const app = await startConfidingApp(platform, url.href, secrets);
@@ -31,6 +35,7 @@ describe.each(PLATFORMS)('when everything has happened, on %s', (platform) => {
     } finally {
       output.stop();
       await proxy.close();
+      await witness.query(`DROP ROLE ${url.username}`);
       await witness.end();
     }
     // Or nobody has listened.
