@@ -4,7 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { Attempt, ClaimStrategy } from '../../libs/idempotency/src/core/attempt.js';
 import type { Claim } from '../../libs/idempotency/src/core/claim.js';
 import type { Execution, Fate } from '../../libs/idempotency/src/core/execution.js';
-import { refusalOf } from '../../libs/idempotency/src/http/refusal.js';
+import { refusalOf } from '../../libs/idempotency/src/core/refusal.js';
 import { lockOf } from '../../libs/idempotency/src/storage/operation-lock.js';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { gate } from './gate.js';

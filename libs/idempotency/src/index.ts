@@ -2,7 +2,7 @@ export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
 export type { Isolation } from './core/attempt.js';
 export { StepRefusedError, type StepCall, type StepFailure, type WhenUnknown } from './core/steps.js';
 export { failureOf, failureOfStatus } from './core/step-failure.js';
-export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './http/body-protection.js';
+export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './core/body-protection.js';
 export { type IdempotencyCors, idempotencyCors, type IdempotencyCorsOptions } from './http/cross-origin.js';
 export type { FingerprintOptions } from './http/fingerprint-options.js';
 export type { ErrorRule } from './http/judge.js';

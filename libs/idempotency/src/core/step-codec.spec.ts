@@ -78,6 +78,22 @@ describe('the result of a step', () => {
     expect([value instanceof Date, value.getTime()]).toEqual([true, NaN]);
   });
 
+  it('of a class that says how it is written comes back as that', () => {
+    class Amount {
+      constructor(private readonly minor: bigint) {}
+      toJSON(): object {
+        return { minor: this.minor, at: new Date(0) };
+      }
+    }
+    const kept = decodeStepResult(encodeStepResult(succeeded([new Amount(4999n)])));
+    expect(kept).toStrictEqual(succeeded([{ minor: 4999n, at: new Date(0) }]));
+  });
+
+  it('refuses a value whose written form contains it', () => {
+    const endless = { toJSON: (): object => ({ endless }) };
+    expect(() => encodeStepResult(succeeded(endless))).toThrow(TypeError);
+  });
+
   it('of a class comes back as its own members', () => {
     class Charge {
       private readonly secret = 1;

@@ -1,5 +1,6 @@
 import { parseItem } from 'structured-headers';
 
+import { IdempotencyError } from '../core/errors.js';
 import { checkedKey, invalidKey } from '../core/key.js';
 
 /** The request header that carries the key, unless the module is told another. */
@@ -22,6 +23,13 @@ export function keyFromHeaders(rawHeaders: readonly string[], header: string): s
     found = rawHeaders[i + 1]!;
   }
   return found === undefined ? undefined : checkedKey(unquoted(found.trim()));
+}
+
+export function keyMissing(header: string): IdempotencyError {
+  return new IdempotencyError(
+    'idempotency-key-missing',
+    `This endpoint requires a key for each operation. Send a unique value, such as a UUID, in ${header}.`,
+  );
 }
 
 function unquoted(value: string): string {

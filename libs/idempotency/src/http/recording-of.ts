@@ -1,6 +1,6 @@
+import { type BodyProtection, sealBody } from '../core/body-protection.js';
 import type { Operation } from '../core/operation.js';
 import type { Omission, Recording } from '../core/recording.js';
-import type { BodyProtection } from './body-protection.js';
 import { decodedContent } from './content-decoding.js';
 import { recordedHeaders } from './replayable-headers.js';
 import type { WireAnswer } from './wire/wire-answer.js';
@@ -51,24 +51,6 @@ export async function recordingOf(
   }
   const content = await decodedContent(answer.headers, answer.body, limitBytes);
   const recording = { status, headers: [...headers, ...content.headers], omitted: null, resource };
-  if (content.body === null || protection === undefined) return { ...recording, body: content.body };
-  const { keyId, sealed } = await protection.seal(content.body, operation);
-  // Without it the bytes would be taken for the body itself.
-  if (typeof keyId !== 'string') throw new TypeError('`protect.seal()` returned no `keyId`.');
-  return { ...recording, body: sealed, keyId };
-}
-
-/**
- * The body of a recording as it was sent.
- *
- * Rejects where it is encrypted and cannot be opened.
- */
-export async function bodyOf(
-  { body, keyId }: Recording,
-  { protection }: Keeping,
-  operation: Operation,
-): Promise<Uint8Array | null> {
-  if (body === null || keyId === undefined) return body;
-  if (!protection) throw new Error('A recording is encrypted, and its endpoint has no `protect` to open it with.');
-  return protection.open({ keyId, sealed: body }, operation);
+  if (content.body === null) return { ...recording, body: null };
+  return { ...recording, ...(await sealBody(content.body, protection, operation)) };
 }

@@ -7,7 +7,7 @@ import { IdempotencyError, type IdempotencyErrorCode, workBroken } from '../core
 import type { Executor } from '../core/executor.js';
 import type { Report } from '../core/ports.js';
 import { NO_PATIENCE, type Patience } from '../core/patience.js';
-import { refusalOf } from '../http/refusal.js';
+import { refusalOf } from '../core/refusal.js';
 import { replay } from '../http/wire/replay.js';
 import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import { currentAttempt } from './attempt-context.js';

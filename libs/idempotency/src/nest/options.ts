@@ -1,8 +1,8 @@
 import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 
 import type { Isolation } from '../core/attempt.js';
+import type { BodyProtection } from '../core/body-protection.js';
 import type { Operation } from '../core/operation.js';
-import type { BodyProtection } from '../http/body-protection.js';
 import type { FingerprintOptions } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
 import type { Duration } from './duration.js';

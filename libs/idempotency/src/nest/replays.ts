@@ -1,11 +1,11 @@
 import { HttpException } from '@nestjs/common';
 
+import { openBody } from '../core/body-protection.js';
 import { IdempotencyError } from '../core/errors.js';
 import type { Operation } from '../core/operation.js';
 import type { Report } from '../core/ports.js';
 import type { Recording } from '../core/recording.js';
-import { bodyOf } from '../http/recording-of.js';
-import { replayForbidden, responseUnavailable } from '../http/refusal.js';
+import { replayForbidden, responseUnavailable } from '../core/refusal.js';
 import { replayOf } from '../http/wire/replay.js';
 import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import type { HttpCall } from './http-call.js';
@@ -32,7 +32,7 @@ export class Replays {
     }
     if (omitted !== null) throw responseUnavailable(resource);
     try {
-      return replayOf({ ...recording, body: await bodyOf(recording, keeping, operation) });
+      return replayOf({ ...recording, body: await openBody(recording, keeping.protection, operation) });
     } catch (error) {
       this.report('A recording could not be decrypted, and so not be replayed.', error);
       throw responseUnavailable(resource, error);

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-import type { Operation } from '../core/operation.js';
+import type { Operation } from './operation.js';
+import type { Recording } from './recording.js';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -67,6 +68,38 @@ export function aes256Gcm({ keys: given, current }: Aes256GcmOptions): BodyProte
       return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     },
   };
+}
+
+/**
+ * A body as it is to be recorded: encrypted, where there is something to encrypt it with.
+ *
+ * Rejects when it cannot be.
+ */
+export async function sealBody(
+  body: Uint8Array,
+  protection: BodyProtection | undefined,
+  operation: Operation,
+): Promise<{ readonly body: Uint8Array; readonly keyId?: string }> {
+  if (!protection) return { body };
+  const { keyId, sealed } = await protection.seal(body, operation);
+  // Without it the bytes would be taken for the body itself.
+  if (typeof keyId !== 'string') throw new TypeError('`protect.seal()` returned no `keyId`.');
+  return { body: sealed, keyId };
+}
+
+/**
+ * The body of a recording as it was before it was sealed.
+ *
+ * Rejects where it is encrypted and cannot be opened.
+ */
+export async function openBody(
+  { body, keyId }: Pick<Recording, 'body' | 'keyId'>,
+  protection: BodyProtection | undefined,
+  operation: Operation,
+): Promise<Uint8Array | null> {
+  if (body === null || keyId === undefined) return body;
+  if (!protection) throw new Error('A recording is encrypted, and its endpoint has no `protect` to open it with.');
+  return protection.open({ keyId, sealed: body }, operation);
 }
 
 function keyBytes(id: string, key: Uint8Array | string): Buffer {

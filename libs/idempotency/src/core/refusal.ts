@@ -1,5 +1,5 @@
-import type { Decision } from '../core/decision.js';
-import { IdempotencyError, storeUnavailable } from '../core/errors.js';
+import type { Decision } from './decision.js';
+import { IdempotencyError, storeUnavailable } from './errors.js';
 
 /** What an attempt is refused with that can neither run nor be given a recording. */
 export function refusalOf(decision: Exclude<Decision, { kind: 'replay' }>): IdempotencyError {
@@ -20,13 +20,6 @@ export function refusalOf(decision: Exclude<Decision, { kind: 'replay' }>): Idem
     case 'claimable':
       return storeUnavailable();
   }
-}
-
-export function keyMissing(header: string): IdempotencyError {
-  return new IdempotencyError(
-    'idempotency-key-missing',
-    `This endpoint requires a key for each operation. Send a unique value, such as a UUID, in ${header}.`,
-  );
 }
 
 export function replayForbidden(): IdempotencyError {
