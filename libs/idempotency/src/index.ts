@@ -7,11 +7,21 @@ export { type IdempotencyCors, idempotencyCors, type IdempotencyCorsOptions } fr
 export type { FingerprintOptions } from './http/fingerprint-options.js';
 export type { ErrorRule } from './http/judge.js';
 export { DEFAULT_KEY_HEADER } from './http/key-header.js';
+export type { Envelope } from './messaging/envelope.js';
+export { contentId, messageIdOf } from './messaging/message-id.js';
+export type { Outcome, ParkReason, Settlement } from './messaging/settlement.js';
 export type { Problem } from './http/problem.js';
 export type { Duration } from './nest/duration.js';
 export { IdempotencyContext } from './nest/idempotency-context.js';
 export { type HealthReport, IdempotencyHealth } from './nest/idempotency-health.js';
 export { IdempotencyException } from './nest/idempotency.exception.js';
+export {
+  IdempotencyService,
+  type ConsumedMessage,
+  type OperationOptions,
+  type OperationRequest,
+} from './nest/idempotency.service.js';
+export type { OperationWork } from './nest/operation-runs.js';
 export { IdempotencyModule } from './nest/idempotency.module.js';
 export type { IdempotentOperation, StepOptions } from './nest/idempotent-operation.js';
 export { Idempotent } from './nest/idempotent.decorator.js';
@@ -21,6 +31,8 @@ export type {
   IdempotencyModuleAsyncOptions,
   IdempotencyModuleOptions,
   IdempotentOptions,
+  MessageOptions,
+  ParkedMessage,
   ReplayedRecord,
 } from './nest/options.js';
 export { IdempotentOperations, type NotResolved, type StepOutcome } from './nest/idempotent-operations.js';

@@ -21,4 +21,9 @@ export interface Attempt extends Asked {
   readonly leaseMs: number;
   /** How long the recording can be replayed, in milliseconds from the claim. */
   readonly retentionMs: number;
+  /**
+   * Tries that fail are counted up to this one, across processes and their deaths; after it the count starts again.
+   * Where it is absent, a failure leaves nothing behind. Under `transaction` nothing is ever counted.
+   */
+  readonly countedTries?: number;
 }

@@ -15,6 +15,8 @@ export interface AttemptContext {
   readonly manager: EntityManager | null;
   /** What the handler can do with its operation; null for a request without a key. */
   readonly handle: IdempotentOperation | null;
+  /** It has ended: code that still belongs to it has outlived it. */
+  readonly isOver: boolean;
   /** Aborted when the claim is lost. */
   readonly signal: AbortSignal;
   afterCommit(callback: () => unknown): void;
@@ -41,7 +43,11 @@ export function currentAttempt(): AttemptContext | undefined {
 
 /** @throws {Error} naming the remedy, where no transaction is open. */
 export function openManager({ manager }: AttemptContext): EntityManager {
-  if (manager) return manager;
+  return manager ?? noOpenManager();
+}
+
+/** @throws {Error} naming the remedy. */
+export function noOpenManager(): never {
   throw new Error(
     "The handler opens its transaction itself (transaction: 'manual'), and none is open now. " +
       'Write inside `operation.commit((manager) => …)`.',

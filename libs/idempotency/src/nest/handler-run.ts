@@ -25,7 +25,11 @@ export class HandlerRun implements AttemptContext {
   }
 
   get manager(): EntityManager | null {
-    return this.handle.manager;
+    return this.handle.openManager;
+  }
+
+  get isOver(): boolean {
+    return this.handle.isOver;
   }
 
   get signal(): AbortSignal {

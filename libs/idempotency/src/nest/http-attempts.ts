@@ -1,7 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common';
 
 import type { Attempt } from '../core/attempt.js';
-import { IdempotencyError } from '../core/errors.js';
 import { checkedKey, invalidKey } from '../core/key.js';
 import { keyFromHeaders, keyMissing } from '../http/key-header.js';
 import { customFingerprint, fingerprintFailed, requestFingerprint } from '../http/payload.js';
@@ -9,15 +8,13 @@ import { isEmptyBody } from '../http/unread-body.js';
 import type { Endpoint } from './endpoints.js';
 import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
-import type { Fingerprinter, IdempotencyModuleOptions } from './options.js';
-
-/** The one tenant of an application that has no tenants. */
-const SINGLE_TENANT = '';
+import type { Fingerprinter } from './options.js';
+import type { Tenants } from './tenants.js';
 
 /** Makes the attempt out of a request. */
 export class HttpAttempts {
   constructor(
-    private readonly options: IdempotencyModuleOptions,
+    private readonly tenants: Tenants,
     private readonly header: string,
   ) {}
 
@@ -31,7 +28,7 @@ export class HttpAttempts {
     }
     const { method, pattern } = exchange.content;
     const operation = {
-      tenant: await this.tenantOf(context),
+      tenant: await this.tenants.of(context),
       endpoint: endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`,
       key,
     };
@@ -49,22 +46,6 @@ export class HttpAttempts {
     if (key === undefined) return undefined;
     if (typeof key !== 'string') throw invalidKey('syntax');
     return checkedKey(key);
-  }
-
-  private async tenantOf(context: ExecutionContext): Promise<string> {
-    if (!this.options.tenant) return SINGLE_TENANT;
-    let tenant: unknown;
-    let cause: unknown;
-    try {
-      tenant = await this.options.tenant(context);
-    } catch (error) {
-      if (error instanceof HttpException) throw error;
-      cause = error;
-    }
-    if (typeof tenant === 'string' && tenant !== '' && !tenant.includes('\0')) return tenant;
-    throw new IdempotencyError('idempotency-scope-unresolved', 'It could not be found out whose request this is.', {
-      cause: cause ?? new Error('The tenant resolver returned nothing that can name a tenant.'),
-    });
   }
 }
 

@@ -1,7 +1,7 @@
 import { type DynamicModule, Logger, Module, type Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 
 import { Executor } from '../core/executor.js';
 import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
@@ -16,19 +16,25 @@ import { HttpAttempts } from './http-attempts.js';
 import { IdempotencyContext } from './idempotency-context.js';
 import { IdempotencyHealth } from './idempotency-health.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { IdempotencyService } from './idempotency.service.js';
 import { IdempotentOperations } from './idempotent-operations.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
+import { Consumption } from './messages/consumption.js';
+import { OperationRuns } from './operation-runs.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
 import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import { moduleSettings, type ModuleSettings } from './settings.js';
+import { Tenants } from './tenants.js';
 import {
   BACKLOG,
+  CONSUMPTION,
   DATA_SOURCE,
   ENDPOINTS,
   EXECUTOR,
   HTTP_ATTEMPTS,
+  OPERATION_RUNS,
   OPTIONS,
   RENEWAL,
   RENEWER,
@@ -76,12 +82,13 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
       IdempotencyContext,
       IdempotencyHealth,
       IdempotentOperations,
+      IdempotencyService,
       Reconciliation,
       IdempotencyInterceptor,
       { provide: APP_INTERCEPTOR, useExisting: IdempotencyInterceptor },
       openApiProvider,
     ],
-    exports: [IdempotencyContext, IdempotencyHealth, IdempotentOperations],
+    exports: [IdempotencyContext, IdempotencyHealth, IdempotencyService, IdempotentOperations],
   };
 }
 
@@ -93,10 +100,11 @@ const WIRING: Provider[] = [
     useFactory: (options: IdempotencyModuleOptions) => new Endpoints(options),
     inject: [OPTIONS],
   },
+  { provide: Tenants, useFactory: (options: IdempotencyModuleOptions) => new Tenants(options), inject: [OPTIONS] },
   {
     provide: HTTP_ATTEMPTS,
-    useFactory: (options: IdempotencyModuleOptions, { header }: ModuleSettings) => new HttpAttempts(options, header),
-    inject: [OPTIONS, SETTINGS],
+    useFactory: (tenants: Tenants, { header }: ModuleSettings) => new HttpAttempts(tenants, header),
+    inject: [Tenants, SETTINGS],
   },
   {
     provide: RENEWAL,
@@ -109,6 +117,18 @@ const WIRING: Provider[] = [
     useFactory: (renewal: LeaseRenewal, { renewForMs }: ModuleSettings, report: Report) =>
       new LeaseRenewer(renewal, renewForMs, report),
     inject: [RENEWAL, SETTINGS, REPORT],
+  },
+  {
+    provide: OPERATION_RUNS,
+    useFactory: (executor: Executor<EntityManager>, { providerKeySecret }: ModuleSettings) =>
+      new OperationRuns(executor, providerKeySecret),
+    inject: [EXECUTOR, SETTINGS],
+  },
+  {
+    provide: CONSUMPTION,
+    useFactory: (runs: OperationRuns, { messages }: IdempotencyModuleOptions, report: Report) =>
+      new Consumption(runs, messages?.onSettled, report),
+    inject: [OPERATION_RUNS, OPTIONS, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
   { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },

@@ -20,7 +20,7 @@ export interface StepOptions<Result> {
   readonly whenUnknown?: WhenUnknown<Result>;
 }
 
-/** The running operation, as a handler with `transaction: 'manual'` works on it. */
+/** The running operation, as its handler or its work can see and use it. */
 export interface IdempotentOperation {
   readonly tenant: string;
   readonly endpoint: string;
@@ -29,6 +29,8 @@ export interface IdempotentOperation {
   readonly attempts: number;
   /** Aborted when the operation was taken over by another worker. */
   readonly signal: AbortSignal;
+  /** The manager of the open transaction. Throws where none is open: with `transaction: 'manual'`, outside `commit()`. */
+  readonly manager: EntityManager;
   /**
    * Makes an outside call, once it is on record that it will be made, and keeps its result: a later attempt is given
    * the result, and does not make the call.

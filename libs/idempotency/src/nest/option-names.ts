@@ -1,4 +1,4 @@
-import type { EndpointOptions, IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+import type { EndpointOptions, IdempotencyModuleOptions, IdempotentOptions, MessageOptions } from './options.js';
 
 /** Says what a value must be, where it is something else. */
 type Rule = (value: unknown) => string | undefined;
@@ -64,13 +64,25 @@ const ENDPOINT: Rules<EndpointOptions> = {
 
 const IDEMPOTENT: Rules<IdempotentOptions> = {
   ...ENDPOINT,
+  maxTries: anything,
   transaction: oneOf('auto', 'manual'),
   endpoint: aName,
   key: aFunction,
 };
 
+const MESSAGES: Rules<MessageOptions> = {
+  retention: anything,
+  retentionMs: anything,
+  redeliveryHorizon: anything,
+  redeliveryHorizonMs: anything,
+  maxTries: anything,
+  park: aFunction,
+  onSettled: aFunction,
+};
+
 const MODULE: Rules<IdempotencyModuleOptions> = {
   ...ENDPOINT,
+  messages: unless((value) => typeof value === 'object' && value !== null, 'an object of options'),
   tenant: aFunction,
   singleTenant: yesOrNo,
   dataSource: aName,
@@ -104,6 +116,7 @@ export function assertIdempotentOptions(options: IdempotentOptions): void {
 /** @throws {Error} naming the option of the module that is none, or that cannot have this value. */
 export function assertModuleOptions(options: IdempotencyModuleOptions): void {
   assertOptions(options, MODULE);
+  assertOptions(options.messages ?? {}, MESSAGES);
 }
 
 /** Options often come from configuration, where no compiler has seen them. */

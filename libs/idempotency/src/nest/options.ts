@@ -5,6 +5,8 @@ import type { BodyProtection } from '../core/body-protection.js';
 import type { Operation } from '../core/operation.js';
 import type { FingerprintOptions } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
+import type { Envelope } from '../messaging/envelope.js';
+import type { ParkReason, Settlement } from '../messaging/settlement.js';
 import type { Duration } from './duration.js';
 
 type Awaitable<T> = T | Promise<T>;
@@ -90,7 +92,47 @@ export interface EndpointOptions {
   readonly authorizeReplay?: ((context: ExecutionContext, record: ReplayedRecord) => Awaitable<boolean>) | null;
 }
 
+/** Options for handlers of messages, and for messages that are handed to `IdempotencyService.consume()`. */
+export interface MessageOptions {
+  /**
+   * How long a message is recognised; longer than any that was put aside is delivered again. Default `7d`, whatever the
+   * module's `retention` is.
+   */
+  readonly retention?: Duration;
+  /** The same in milliseconds. */
+  readonly retentionMs?: number;
+  /**
+   * How late a message may come again, such as by the redrive of a dead-letter queue. A warning is logged at start
+   * where some endpoint's retention is shorter.
+   */
+  readonly redeliveryHorizon?: Duration;
+  /** The same in milliseconds. */
+  readonly redeliveryHorizonMs?: number;
+  /**
+   * How often the work of a message is begun before the message is parked; deaths of its worker count, in whichever
+   * process. Default 10.
+   */
+  readonly maxTries?: number;
+  /**
+   * Takes a message that no delivery can bring to an end, where its transport has no place for such: once it resolves
+   * the message is acknowledged. By default RabbitMQ dead-letters it, and elsewhere it is logged.
+   */
+  readonly park?: (message: ParkedMessage) => Awaitable<void>;
+  /** Told of every delivery, by the name of its consumer, what is to become of it: for counting. */
+  readonly onSettled?: (endpoint: string, settlement: Settlement) => void;
+}
+
+/** A message that is put aside, for somebody to look at. */
+export interface ParkedMessage {
+  /** The consumer that could not handle it. */
+  readonly endpoint: string;
+  readonly envelope: Envelope;
+  readonly reason: ParkReason;
+  readonly error: unknown;
+}
+
 export interface IdempotencyModuleOptions extends EndpointOptions {
+  readonly messages?: MessageOptions;
   /**
    * Whose key space a request belongs to: taken from what authentication found out, never from what the caller can
    * choose. Nothing, or an error, fails closed.
@@ -164,8 +206,13 @@ export interface IdempotentOptions extends EndpointOptions {
    * opens its transaction itself (`manual`), by `@Operation()`.
    */
   readonly transaction?: 'auto' | 'manual';
-  /** The operation's name in place of its method and route: stays the same when the route moves. */
+  /**
+   * The operation's name in place of its method and route, or of a consumer's class and method: stays the same when
+   * they change.
+   */
   readonly endpoint?: string;
-  /** Where the key comes from instead of the header: undefined counts as missing, empty as invalid. */
+  /** For a handler of messages: see `messages.maxTries`. */
+  readonly maxTries?: number;
+  /** Where the key comes from instead of the header, or the id of a message: undefined counts as missing, empty as invalid. */
   readonly key?: (context: ExecutionContext) => Awaitable<string | null | undefined>;
 }

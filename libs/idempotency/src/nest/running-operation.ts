@@ -9,6 +9,7 @@ import { providerKey } from '../core/provider-key.js';
 import { failureOf } from '../core/step-failure.js';
 import type { StepCall, StepTerms } from '../core/steps.js';
 import { isConflict } from '../storage/postgres-errors.js';
+import { noOpenManager } from './attempt-context.js';
 import { milliseconds } from './duration.js';
 import type { IdempotentOperation, StepOptions } from './idempotent-operation.js';
 
@@ -24,12 +25,12 @@ const DEFAULT_DEADLINE = '20s';
 /** What the code of one run can do with its operation, and the transaction that it does it in. */
 export class RunningOperation implements IdempotentOperation {
   /** The manager of the open transaction; null while there is none. */
-  manager: EntityManager | null = null;
+  openManager: EntityManager | null = null;
   /** Steps are made before the commit is asked for, or after it has failed. */
   private phase: 'before_commit' | 'committing' | 'committed' = 'before_commit';
   /** The names of the steps that this run of the handler has made. */
   private readonly made = new Set<string>();
-  private isOver = false;
+  private hasEnded = false;
   /** Registered while no transaction was open. */
   private readonly callbacks: (() => unknown)[] = [];
 
@@ -58,6 +59,15 @@ export class RunningOperation implements IdempotentOperation {
     return this.execution.signal;
   }
 
+  get manager(): EntityManager {
+    return this.openManager ?? noOpenManager();
+  }
+
+  /** The operation has come to its end, or is about to: nothing can be done in it any more. */
+  get isOver(): boolean {
+    return this.hasEnded || this.execution.isSettling;
+  }
+
   /** Before the handler: opens its transaction, or leaves the connection to others for as long as none is needed. */
   async start(): Promise<void> {
     if (this.terms.isManual) this.execution.rest();
@@ -80,7 +90,7 @@ export class RunningOperation implements IdempotentOperation {
 
   /** The run has failed: what is left of its code has no more say. */
   end(): void {
-    this.isOver = true;
+    this.hasEnded = true;
   }
 
   async step<Result>(
@@ -121,12 +131,12 @@ export class RunningOperation implements IdempotentOperation {
     for (let tries = 0; ; tries++) {
       try {
         await this.begin();
-        const value = await work(this.manager!);
+        const value = await work(this.openManager!);
         await this.execution.seal();
         this.phase = 'committed';
         return value;
       } catch (error) {
-        this.manager = null;
+        this.openManager = null;
         await this.execution.rollback();
         if (tries === this.terms.conflictRetries || !isConflict(error)) {
           this.phase = 'before_commit';
@@ -144,11 +154,11 @@ export class RunningOperation implements IdempotentOperation {
   }
 
   private assertRunning(): void {
-    if (this.isOver) throw workBroken('The run of the handler that this code belongs to has failed and is over.');
+    if (this.hasEnded) throw workBroken('The run of the handler that this code belongs to has failed and is over.');
   }
 
   private async begin(): Promise<void> {
-    this.manager = await this.execution.begin();
+    this.openManager = await this.execution.begin();
     for (const callback of this.callbacks) this.execution.afterCommit(callback);
   }
 

@@ -12,6 +12,11 @@ import type { EndpointOptions, Fingerprinter, IdempotencyModuleOptions, Idempote
 
 const LEAST_SECRET_LENGTH = 16;
 
+const DEFAULT_MAX_TRIES = 10;
+
+/** Brokers remember ids for minutes; those who put messages aside bring them back days later. */
+const DEFAULT_MESSAGE_RETENTION = '7d';
+
 /** One endpoint's settings, every value decided; durations in milliseconds. */
 export interface EndpointSettings {
   readonly endpoint: string | undefined;
@@ -29,6 +34,8 @@ export interface EndpointSettings {
   readonly fingerprint: ContentSelection | Fingerprinter;
   readonly lateAnswer: 'omit' | 'value';
   readonly keeping: Keeping;
+  /** How often the work of a message is begun before the message is parked. */
+  readonly maxTries: number;
 }
 
 /** @throws {Error} naming the option, where one cannot be right. */
@@ -57,7 +64,24 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
     fingerprint: fingerprintOf(own.fingerprint ?? module.fingerprint),
     lateAnswer: own.lateAnswer ?? module.lateAnswer ?? 'omit',
     keeping: keepingOf(own, module),
+    maxTries: triesOf(own.maxTries ?? module.messages?.maxTries ?? DEFAULT_MAX_TRIES),
   };
+}
+
+/**
+ * The same for a consumer of messages, which are recognised for longer than requests.
+ *
+ * @throws {Error} naming the option, where one cannot be right.
+ */
+export function consumerSettings(module: IdempotencyModuleOptions, own: IdempotentOptions = {}): EndpointSettings {
+  const retentionMs = given('retention', module.messages ?? {}) ?? milliseconds('retention', DEFAULT_MESSAGE_RETENTION);
+  const { retention: _, ...forAll } = module;
+  return endpointSettings({ ...forAll, retentionMs, required: true }, own);
+}
+
+function triesOf(maxTries: number): number {
+  if (Number.isInteger(maxTries) && maxTries >= 1) return maxTries;
+  throw new Error(`IdempotencyModule: \`maxTries\` must be a whole number, 1 or more; it is ${maxTries}.`);
 }
 
 function strategyOf(own: IdempotentOptions, module: IdempotencyModuleOptions): ClaimStrategy {
@@ -103,6 +127,8 @@ export interface ModuleSettings {
   readonly providerKeySecret: string | undefined;
   readonly reconcileAfterMs: number;
   readonly reconcileEveryMs: number;
+  /** How late a message may come again; undefined where nobody has said. */
+  readonly redeliveryHorizonMs: number | undefined;
 }
 
 /** @throws {Error} naming the option, where one cannot be right. */
@@ -120,6 +146,7 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
   }
   // What is wrong for every endpoint is said once.
   endpointSettings(options);
+  consumerSettings(options);
   const strayWrites = options.strayWrites ?? (process.env.NODE_ENV === 'production' ? 'ignore' : 'warn');
   return {
     header: options.header ?? DEFAULT_KEY_HEADER,
@@ -136,6 +163,7 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
     providerKeySecret: providerKeySecretOf(options),
     reconcileAfterMs: given('reconcileAfter', options) ?? milliseconds('reconcileAfter', '5m'),
     reconcileEveryMs: given('reconcileEvery', options) ?? milliseconds('reconcileEvery', '30s'),
+    redeliveryHorizonMs: given('redeliveryHorizon', options.messages ?? {}),
   };
 }
 
@@ -177,6 +205,6 @@ function given<Option extends string>(
   options: { readonly [Name in Option]?: Duration } & { readonly [Name in `${Option}Ms`]?: number },
 ): number | undefined {
   const value = options[`${option}Ms` as const] ?? options[option];
-  const longestMs = option === 'retention' ? LONGEST_RETENTION_MS : undefined;
+  const longestMs = option === 'retention' || option === 'redeliveryHorizon' ? LONGEST_RETENTION_MS : undefined;
   return value === undefined ? undefined : milliseconds(option, value as Duration | number, longestMs);
 }

@@ -8,4 +8,6 @@ export const RENEWAL = Symbol.for('nestjs-idempotency:renewal');
 export const RENEWER = Symbol.for('nestjs-idempotency:renewer');
 export const BACKLOG = Symbol.for('nestjs-idempotency:backlog');
 export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
+export const OPERATION_RUNS = Symbol.for('nestjs-idempotency:operation-runs');
+export const CONSUMPTION = Symbol.for('nestjs-idempotency:consumption');
 export const REPORT = Symbol.for('nestjs-idempotency:report');

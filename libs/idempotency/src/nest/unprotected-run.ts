@@ -13,6 +13,7 @@ import { type AttemptContext, runInAttempt } from './attempt-context.js';
 class UnprotectedRun implements AttemptContext {
   readonly operation = null;
   readonly handle = null;
+  isOver = false;
   readonly signal = new AbortController().signal;
   readonly callbacks: (() => unknown)[] = [];
 
@@ -50,6 +51,7 @@ export async function runUnprotected(
     if (isConflict(error)) throw gaveWay(error);
     throw run ? error : storeUnavailable(error);
   } finally {
+    if (run) run.isOver = true;
     connection.close();
   }
 }

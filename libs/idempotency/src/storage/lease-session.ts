@@ -75,12 +75,15 @@ export class LeaseSession implements Session<EntityManager> {
     });
   }
 
-  async release({ token }: Claim): Promise<boolean> {
+  async release({ token, attempts }: Claim): Promise<boolean> {
+    const { countedTries = null } = this.connection.attempt;
+    const isCounted = countedTries !== null && attempts < countedTries;
     for (let tries = 1; ; tries++) {
       try {
-        const released = this.hasSteps
-          ? await this.runStep('clear', token)
-          : await this.connection.run('release', token);
+        const released =
+          this.hasSteps || isCounted
+            ? await this.runStep('clear', token, countedTries)
+            : await this.connection.run('release', token);
         return released.rowCount === 1;
       } catch (error) {
         if (!isConflict(error) || tries === MAX_RELEASES) throw error;

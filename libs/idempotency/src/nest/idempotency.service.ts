@@ -1,0 +1,166 @@
+import { Inject, Injectable } from '@nestjs/common';
+
+import type { Attempt } from '../core/attempt.js';
+import { workBroken } from '../core/errors.js';
+import { checkedKey } from '../core/key.js';
+import type { Envelope } from '../messaging/envelope.js';
+import { messageIdOf } from '../messaging/message-id.js';
+import { payloadFingerprint } from '../messaging/payload-fingerprint.js';
+import type { Outcome, Settlement } from '../messaging/settlement.js';
+import { currentAttempt } from './attempt-context.js';
+import type { Consumption } from './messages/consumption.js';
+import type { OperationRuns, OperationWork } from './operation-runs.js';
+import type { IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+import { consumerSettings, type EndpointSettings, endpointSettings } from './settings.js';
+import { Tenants } from './tenants.js';
+import { CONSUMPTION, OPERATION_RUNS, OPTIONS } from './tokens.js';
+
+/** What can be said of one operation beside its name; what is not given is taken from the module. */
+export type OperationOptions = Pick<
+  IdempotentOptions,
+  | 'lease'
+  | 'leaseMs'
+  | 'retention'
+  | 'retentionMs'
+  | 'patience'
+  | 'patienceMs'
+  | 'claim'
+  | 'isolation'
+  | 'conflictRetries'
+  | 'recording'
+  | 'protect'
+  | 'transaction'
+>;
+
+/** One operation of plain code. */
+export interface OperationRequest extends OperationOptions {
+  /** Whose key space. Left out only where the module says `singleTenant`. */
+  readonly tenant?: string;
+  /** Which kind of operation, such as `nightly-invoice`. */
+  readonly endpoint: string;
+  /** The name of this one operation, such as `2026-11:acct_1`: 1 to 255 printable ASCII characters. */
+  readonly key: string;
+  /** What is asked: bytes or a JSON value. Another one under the same key is refused. Undefined: the key says it all. */
+  readonly payload: unknown;
+  /** Inside a running operation: be a part of it, in its transaction, instead of failing. Default false. */
+  readonly join?: boolean;
+  /** Ends the waiting for an operation in progress, where `patience` asks for it. */
+  readonly signal?: AbortSignal;
+}
+
+/** One delivered message, in the hands of code that settles it itself. */
+export interface ConsumedMessage extends OperationOptions, Envelope {
+  /** Whose key space. Left out only where the module says `singleTenant`. */
+  readonly tenant?: string;
+  /** The name of the consumer: two consumers of one message are independent of each other. */
+  readonly endpoint: string;
+  /** The message's id, where it is not to be found by the conventions; see `messageIdOf()`. */
+  readonly key?: string;
+  /** See `messages.maxTries`. */
+  readonly maxTries?: number;
+}
+
+/** Makes code harmless to repeat that is no HTTP handler: jobs, scripts, consumers, resolvers and gateways. */
+@Injectable()
+export class IdempotencyService {
+  constructor(
+    @Inject(OPERATION_RUNS) private readonly runs: OperationRuns,
+    @Inject(CONSUMPTION) private readonly consumption: Consumption,
+    @Inject(OPTIONS) private readonly options: IdempotencyModuleOptions,
+    private readonly tenants: Tenants,
+  ) {}
+
+  /**
+   * Runs the work once, in a transaction that commits together with the value it returns; whoever asks again is given
+   * that value, as plain data.
+   *
+   * Rejects with what the work threw, everything it wrote being undone; and with an `IdempotencyError`:
+   * `idempotency-request-in-progress` where another worker is at it, `idempotency-key-reused` for another payload,
+   * `idempotency-response-unavailable` where it was done and its value not kept, `idempotency-store-unavailable` where
+   * nobody knows, `idempotency-work-broken` inside a running operation, unless it is to join that.
+   *
+   * @example
+   * ```ts
+   * const { value } = await idempotency.run(
+   *   { tenant: account, endpoint: 'monthly-invoice', key: `2026-11:${account}`, payload: { month: '2026-11' } },
+   *   ({ manager }) => this.invoices.create(account, '2026-11', manager),
+   * );
+   * ```
+   */
+  async run<Result>(request: OperationRequest, work: OperationWork<Result>): Promise<Outcome<Result>> {
+    const outer = currentAttempt();
+    if (outer?.handle && !outer.isOver) {
+      if (!request.join) throw nested();
+      return { kind: 'executed', value: await work(outer.handle) };
+    }
+    const settings = endpointSettings(this.options, optionsOf(request));
+    this.assertSteps(settings);
+    const attempt = this.attempt(request, request.key, settings);
+    const handled = await this.runs.handle(attempt, settings, work, request.signal);
+    if ('value' in handled) return handled;
+    throw handled.error;
+  }
+
+  /**
+   * Handles a delivered message once, and says how its delivery is to be settled; never before its effect is committed.
+   *
+   * Whatever becomes of the message is in the settlement, what its work threw included. Rejects only where the call
+   * itself is wrong.
+   */
+  async consume<Result>(message: ConsumedMessage, work: OperationWork<Result>): Promise<Settlement<Result>> {
+    const settings = consumerSettings(this.options, optionsOf(message));
+    this.assertSteps(settings);
+    const identify = () => this.attempt(message, message.key ?? messageIdOf(message), settings);
+    return this.consumption.consume({ endpoint: message.endpoint, settings }, identify, work);
+  }
+
+  /**
+   * The same for messages that were delivered together: each is an operation of its own, one after the other, so that a
+   * duplicate in the batch finds the first one done, and a message that fails takes no other along.
+   *
+   * One settlement a message, in their order.
+   */
+  async consumeAll<Message extends ConsumedMessage, Result>(
+    messages: readonly Message[],
+    work: (message: Message, operation: Parameters<OperationWork<Result>>[0]) => Promise<Result> | Result,
+  ): Promise<Settlement<Result>[]> {
+    const settlements: Settlement<Result>[] = [];
+    for (const message of messages) {
+      settlements.push(await this.consume(message, (operation) => work(message, operation)));
+    }
+    return settlements;
+  }
+
+  private attempt(
+    { tenant, endpoint, payload }: Pick<OperationRequest, 'tenant' | 'endpoint' | 'payload'>,
+    key: string,
+    { strategy, leaseMs, retentionMs }: EndpointSettings,
+  ): Attempt {
+    const operation = { tenant: this.tenants.named(tenant), endpoint, key: checkedKey(key) };
+    return { operation, fingerprint: payloadFingerprint(payload), strategy, leaseMs, retentionMs };
+  }
+
+  private assertSteps({ isManual, strategy }: EndpointSettings): void {
+    if (!isManual) return;
+    if (strategy.kind === 'transaction') throw new Error("IdempotencyService: steps need `claim: 'lease'`.");
+    if (this.options.providerKeySecret === undefined) {
+      throw new Error(
+        "IdempotencyService: `transaction: 'manual'` makes steps. Set `providerKeySecret` in " +
+          'IdempotencyModule.forRoot(), to derive their keys with.',
+      );
+    }
+  }
+}
+
+/** What is said beside the operation itself; a name that is no option is refused where it is read. */
+function optionsOf(request: OperationRequest | ConsumedMessage): IdempotentOptions {
+  const named = ['tenant', 'endpoint', 'key', 'payload', 'join', 'signal', 'headers', 'messageId'];
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !named.includes(name)));
+}
+
+function nested(): Error {
+  return workBroken(
+    'IdempotencyService.run() was called inside a running operation: it would hold a second connection, and commit ' +
+      'although the outer one may not. Make it a part of that with `join: true`, or call it when that is over.',
+  );
+}
