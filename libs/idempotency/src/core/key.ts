@@ -11,7 +11,9 @@ export type KeyDefect = 'empty' | 'too_long' | 'charset' | 'syntax' | 'multiple'
  * A key is 1 to 255 printable ASCII characters and not blank: what a structured header string (RFC 8941, section 3.3.3)
  * can carry.
  */
-export function checkedKey(key: string): string {
+export function checkedKey(key: unknown): string {
+  // Keys come out of messages and from functions of the application, where no compiler has seen them.
+  if (typeof key !== 'string') throw invalidKey('syntax');
   if (key.trim() === '') throw invalidKey('empty');
   if (key.length > MAX_KEY_LENGTH) throw invalidKey('too_long');
   if (!/^[\x20-\x7e]+$/.test(key)) throw invalidKey('charset');

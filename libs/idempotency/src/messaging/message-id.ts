@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { IdempotencyError } from '../core/errors.js';
-import { checkedKey, MAX_KEY_LENGTH } from '../core/key.js';
+import { checkedKey, invalidKey, MAX_KEY_LENGTH } from '../core/key.js';
 import { type Envelope, headerText } from './envelope.js';
 
 /** What the bindings of CloudEvents put before the names of attributes: NATS and HTTP, Kafka, AMQP (either form). */
@@ -48,7 +48,10 @@ export function messageIdMissing(): IdempotencyError {
 function cloudEventId(envelope: Envelope): string | undefined {
   const attributes = binaryAttributes(envelope) ?? structuredAttributes(envelope.payload);
   if (!attributes) return undefined;
-  const both = JSON.stringify([attributes.source, attributes.id]);
+  const { source, id } = attributes;
+  // An id that says nothing would be shared by all that have none.
+  if (source.trim() === '' || id.trim() === '') throw invalidKey('empty');
+  const both = JSON.stringify([source, id]);
   const fitsAsItIs = both.length <= MAX_KEY_LENGTH && /^[\x20-\x7e]+$/.test(both);
   return fitsAsItIs ? both : contentId(both);
 }
