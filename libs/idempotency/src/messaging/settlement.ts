@@ -39,6 +39,8 @@ export interface Outcome<Result> {
 /** It was done before, and its value was too large to keep, or cannot be read any more. */
 export interface WithoutValue {
   readonly kind: 'replayed_without_value';
+  /** What someone is told who waits for the value. */
+  readonly error: IdempotencyError;
 }
 
 /** Looked for this often while another worker is at it, in milliseconds; sooner where its lease ends sooner. */
@@ -81,7 +83,7 @@ function refusedSettlement<Result>(error: IdempotencyError): Settlement<Result> 
         ? { kind: 'park', reason: 'unscoped', error }
         : { kind: 'retry', afterMs: IN_PROGRESS_RETRY_MS, error };
     case 'idempotency-response-unavailable':
-      return { kind: 'acknowledge', outcome: { kind: 'replayed_without_value' } };
+      return { kind: 'acknowledge', outcome: { kind: 'replayed_without_value', error } };
     case 'idempotency-request-in-progress':
       return { kind: 'retry', afterMs: clamp(error.retryAfterMs ?? 0), error };
     default:

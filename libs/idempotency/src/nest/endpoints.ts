@@ -2,10 +2,11 @@ import { type Type } from '@nestjs/common';
 
 import type { IdempotentMark } from './idempotent.decorator.js';
 import type { IdempotencyModuleOptions } from './options.js';
-import { type EndpointSettings, endpointSettings } from './settings.js';
+import { isMessageHandler } from './messages/handler-metadata.js';
+import { consumerSettings, type EndpointSettings, endpointSettings } from './settings.js';
 import { declaredHeaders, type Handler, routeVariant, writesOwnResponse } from './route-metadata.js';
 
-/** Everything that is fixed about one idempotent route. */
+/** Everything that is fixed about one idempotent handler. */
 export interface Endpoint extends EndpointSettings {
   readonly wrapper: symbol;
   /** Tells it apart from routes of the same path; see `routeVariant`. */
@@ -29,7 +30,7 @@ export class Endpoints {
     let endpoint = own.get(wrapper);
     if (!endpoint) {
       endpoint = {
-        ...endpointSettings(this.options, options),
+        ...(isMessageHandler(handler) ? consumerSettings : endpointSettings)(this.options, options),
         wrapper,
         variant: routeVariant(controller, handler),
         writesOwnResponse: writesOwnResponse(controller, handler.name),

@@ -17,12 +17,14 @@ import { HttpAttempts } from './http-attempts.js';
 import { type HttpExchange, httpExchange } from './http-exchange.js';
 import { HttpRun } from './http-run.js';
 import { idempotentMark } from './idempotent.decorator.js';
+import { isMessageHandler } from './messages/handler-metadata.js';
+import type { MessageArrivals } from './messages/message-arrivals.js';
 import { Problems } from './problems.js';
 import { Replays } from './replays.js';
 import { type Handler, platformOf } from './route-metadata.js';
 import type { ModuleSettings } from './settings.js';
 import { runUnprotected } from './unprotected-run.js';
-import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HTTP_ATTEMPTS, REPORT, SETTINGS } from './tokens.js';
+import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HTTP_ATTEMPTS, MESSAGE_ARRIVALS, REPORT, SETTINGS } from './tokens.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -35,7 +37,7 @@ const FAULTS_OF_THE_APPLICATION = new Set<IdempotencyErrorCode>([
 /** What was claimed for a request, found again when an outer interceptor runs the rest of the chain once more. */
 const RUN = Symbol('nestjs-idempotency.run');
 
-/** Lets each request to an idempotent endpoint through to its handler, or answers it from the record. */
+/** Lets each request to an idempotent endpoint, and each message, through to its handler, or answers it from the record. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   private readonly problems: Problems;
@@ -48,6 +50,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
     @Inject(REPORT) private readonly report: Report,
+    @Inject(MESSAGE_ARRIVALS) private readonly messages: MessageArrivals,
     private readonly adapterHost: HttpAdapterHost,
   ) {
     this.problems = new Problems(settings.problems);
@@ -55,10 +58,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
-    if (context.getType() !== 'http') return next.handle();
     const handler = context.getHandler() as Handler;
     const mark = idempotentMark(handler);
     if (!mark) return next.handle();
+    if (context.getType() !== 'http') {
+      if (!isMessageHandler(handler)) return next.handle();
+      return this.messages.arrive(context, this.endpoints.of(context.getClass(), handler, mark), next);
+    }
     const exchange = httpExchange(platformOf(this.adapterHost.httpAdapter), context);
     if (SAFE_METHODS.has(exchange.content.method)) return next.handle();
     const call = { context, exchange, endpoint: this.endpoints.of(context.getClass(), handler, mark) };

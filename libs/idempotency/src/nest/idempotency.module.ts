@@ -12,6 +12,7 @@ import { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { PostgresStore } from '../storage/postgres-store.js';
 import { reachesServerDirectly } from '../storage/prepared-statements.js';
 import { Endpoints } from './endpoints.js';
+import { Handlers } from './handlers.js';
 import { HttpAttempts } from './http-attempts.js';
 import { IdempotencyContext } from './idempotency-context.js';
 import { IdempotencyHealth } from './idempotency-health.js';
@@ -19,7 +20,12 @@ import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotentOperations } from './idempotent-operations.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
+import { ConsumerCheck } from './messages/consumer-check.js';
 import { Consumption } from './messages/consumption.js';
+import { Holds } from './messages/holds.js';
+import { MessageArrivals } from './messages/message-arrivals.js';
+import { MessageGates } from './messages/message-gates.js';
+import { MicroserviceCheck } from './messages/microservice-check.js';
 import { OperationRuns } from './operation-runs.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
@@ -33,7 +39,9 @@ import {
   DATA_SOURCE,
   ENDPOINTS,
   EXECUTOR,
+  HOLDS,
   HTTP_ATTEMPTS,
+  MESSAGE_ARRIVALS,
   OPERATION_RUNS,
   OPTIONS,
   RENEWAL,
@@ -78,6 +86,10 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
       { provide: DATA_SOURCE, useExisting: getDataSourceToken(dataSource) },
       ...WIRING,
       RouteCheck,
+      Handlers,
+      ConsumerCheck,
+      MessageGates,
+      MicroserviceCheck,
       IdempotencyLifecycle,
       IdempotencyContext,
       IdempotencyHealth,
@@ -129,6 +141,19 @@ const WIRING: Provider[] = [
     useFactory: (runs: OperationRuns, { messages }: IdempotencyModuleOptions, report: Report) =>
       new Consumption(runs, messages?.onSettled, report),
     inject: [OPERATION_RUNS, OPTIONS, REPORT],
+  },
+  { provide: HOLDS, useFactory: () => new Holds() },
+  {
+    provide: MESSAGE_ARRIVALS,
+    useFactory: (
+      consumption: Consumption,
+      tenants: Tenants,
+      holds: Holds,
+      { messages }: IdempotencyModuleOptions,
+      lifecycle: IdempotencyLifecycle,
+      report: Report,
+    ) => new MessageArrivals(consumption, tenants, holds, messages?.park, () => lifecycle.started(), report),
+    inject: [CONSUMPTION, Tenants, HOLDS, OPTIONS, IdempotencyLifecycle, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
   { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },

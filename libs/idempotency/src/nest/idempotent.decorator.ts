@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 
 import { currentAttempt } from './attempt-context.js';
+import { isMessageHandler } from './messages/handler-metadata.js';
 import type { IdempotentOptions } from './options.js';
 import { type Handler, isRoute, isSafeRoute } from './route-metadata.js';
 
@@ -83,7 +84,8 @@ function decorateClass(controller: Type, options: IdempotentOptions): void {
   Reflect.defineMetadata(CLASS_LEVEL, true, controller);
   const prototype = controller.prototype as object;
   for (const [property, handler] of handlersOf(prototype)) {
-    if (!isRoute(handler) || isSafeRoute(handler) || idempotentMark(handler)) continue;
+    const mayChangeSomething = isMessageHandler(handler) || (isRoute(handler) && !isSafeRoute(handler));
+    if (!mayChangeSomething || idempotentMark(handler)) continue;
     const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
     Object.defineProperty(prototype, property, decorateMethod(prototype, property, descriptor, options));
   }

@@ -15,11 +15,13 @@ import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { Endpoints } from './endpoints.js';
+import { ConsumerCheck } from './messages/consumer-check.js';
+import type { Holds } from './messages/holds.js';
 import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import type { ModuleSettings } from './settings.js';
 import { StrayWrites } from './stray-writes.js';
-import { DATA_SOURCE, ENDPOINTS, EXECUTOR, RENEWAL, RENEWER, SETTINGS } from './tokens.js';
+import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HOLDS, RENEWAL, RENEWER, SETTINGS } from './tokens.js';
 
 /** The longest time between two looks at the leases, in milliseconds. */
 const MAX_TICK_MS = 1_000;
@@ -31,6 +33,7 @@ export class IdempotencyLifecycle
 {
   private readonly logger = new Logger('IdempotencyModule');
   private timer: NodeJS.Timeout | undefined;
+  private starting: Promise<void> | undefined;
 
   constructor(
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
@@ -39,18 +42,34 @@ export class IdempotencyLifecycle
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
     @Inject(RENEWER) private readonly renewer: LeaseRenewer,
     @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
+    @Inject(HOLDS) private readonly holds: Holds,
     private readonly routes: RouteCheck,
+    private readonly consumers: ConsumerCheck,
     private readonly reconciliation: Reconciliation,
     private readonly discovery: DiscoveryService,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): Promise<void> {
+    return this.started();
+  }
+
+  /**
+   * Resolves once what must be true has been found to be so, and rejects where it is not.
+   *
+   * A hybrid application may start its microservices, and be delivered messages, before it is initialised.
+   */
+  started(): Promise<void> {
+    return (this.starting ??= this.start());
+  }
+
+  private async start(): Promise<void> {
     assertHttp1(this.adapterHost);
     this.routes.assertRoutes(this.endpoints);
     await assertSchema(this.dataSource);
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
     for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
+    for (const warning of this.consumers.warnings(this.endpoints)) this.logger.warn(warning);
     this.reconciliation.start();
     const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
     this.timer = setInterval(() => void this.renewer.renewDue(), tickMs).unref();
@@ -59,6 +78,7 @@ export class IdempotencyLifecycle
   onModuleDestroy(): void {
     this.reconciliation.stop();
     this.executor.close();
+    this.holds.close();
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,25 +1,30 @@
 import { Injectable, type Type } from '@nestjs/common';
-import { ApplicationConfig, DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 
 import { type Endpoint, Endpoints } from './endpoints.js';
+import { type FoundHandler, Handlers } from './handlers.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { declaredMethods, type IdempotentMark, idempotentMark, isDeclaredIdempotent } from './idempotent.decorator.js';
+import { ConsumerCheck, consumerDefect } from './messages/consumer-check.js';
+import { isMessageHandler } from './messages/handler-metadata.js';
 import { answersOtherwise, type Handler, isRoute, isSafeRoute, isSse, takesNext } from './route-metadata.js';
 
 /** Looks at every decorated handler when the application starts. */
 @Injectable()
 export class RouteCheck {
   constructor(
+    private readonly handlers: Handlers,
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
     private readonly config: ApplicationConfig,
+    private readonly consumers: ConsumerCheck,
   ) {}
 
   /** @throws {Error} listing every handler that could not be protected, and the remedy for each. */
   assertRoutes(endpoints: Endpoints): void {
-    const defects = [...this.moduleDefects()];
-    for (const [owner, name, handler, isController] of this.handlers()) {
-      const defect = handlerDefect(owner, name, handler, isController, endpoints);
+    const defects = [...this.moduleDefects(), ...this.consumers.defects()];
+    for (const found of this.handlers.all()) {
+      const { owner, name } = found;
+      const defect = handlerDefect(found, endpoints);
       if (defect) defects.push(`${owner.name}.${name} ${defect}`);
     }
     if (defects.length === 0) return;
@@ -33,7 +38,7 @@ export class RouteCheck {
 
   private *notesOnReads(): Generator<string> {
     const reads = new Map<Type, string[]>();
-    for (const [owner, name, handler, isController] of this.handlers()) {
+    for (const { owner, name, handler, isController } of this.handlers.all()) {
       if (!isController || !isDeclaredIdempotent(owner) || !isRoute(handler) || !isSafeRoute(handler)) continue;
       reads.set(owner, [...(reads.get(owner) ?? []), name]);
     }
@@ -49,7 +54,7 @@ export class RouteCheck {
     const outer = this.outerInterceptors().join(', ');
     if (outer === '') return;
     yield `Global interceptors outside the idempotency interceptor: ${outer}`;
-    for (const [owner, name, handler] of this.handlers()) {
+    for (const { owner, name, handler } of this.handlers.all()) {
       const mark = idempotentMark(handler);
       if (!mark || endpoints.of(owner, handler, mark).lateAnswer !== 'value') continue;
       yield (
@@ -75,39 +80,30 @@ export class RouteCheck {
       ? ['anything: IdempotencyModule is set up more than once. Import `forRoot()` in the root module only']
       : [];
   }
-
-  private *handlers(): Generator<[owner: Type, name: string, handler: Handler, isController: boolean]> {
-    const controllers = new Set(this.discovery.getControllers());
-    for (const wrapper of [...controllers, ...this.discovery.getProviders()]) {
-      const owner = wrapper.metatype as Type | null;
-      const prototype = owner?.prototype as Record<string, Handler> | undefined;
-      if (!owner || !prototype) continue;
-      for (const name of this.scanner.getAllMethodNames(prototype)) {
-        yield [owner, name, prototype[name]!, controllers.has(wrapper)];
-      }
-    }
-  }
 }
 
-function handlerDefect(
-  owner: Type,
-  name: string,
-  handler: Handler,
-  isController: boolean,
-  endpoints: Endpoints,
-): string | undefined {
+function handlerDefect({ owner, name, handler, isController }: FoundHandler, endpoints: Endpoints): string | undefined {
   const mark = idempotentMark(handler);
   if (!mark) {
     return declaredMethods(owner).has(name)
       ? 'lost its @Idempotent(): something replaced the method without keeping its metadata. Put @Idempotent() above it'
       : undefined;
   }
-  if (!isController || !isRoute(handler)) return 'is no HTTP route of a controller. Only those can be decorated';
+  if (isAsyncGenerator(mark)) return 'is an async generator, which cannot be recorded. Return its last value';
+  if (isMessageHandler(handler)) {
+    return consumerDefect(handler, isController, mark) ?? settingsDefect(owner, handler, mark, endpoints);
+  }
+  if (!isController || !isRoute(handler)) {
+    return (
+      'is neither an HTTP route of a controller nor a handler of messages. Only those can be decorated; in a resolver, ' +
+      'a gateway or a job, call IdempotencyService.run()'
+    );
+  }
   if (isSafeRoute(handler))
     return 'answers only methods that change nothing (GET, HEAD, OPTIONS). Remove @Idempotent()';
   if (isSse(handler)) return 'is an event stream, which cannot be replayed. Remove @Idempotent()';
   if (takesNext(owner, name)) return 'takes @Next(), so its answer may come from anywhere. Remove @Next()';
-  if (isAsyncGenerator(mark)) return 'is an async generator, which cannot be recorded. Return its last value';
+  if (mark.options.maxTries !== undefined) return 'has `maxTries`, which is for handlers of messages. Remove it';
   return settingsDefect(owner, handler, mark, endpoints);
 }
 

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+
+/** A server of @nestjs/microservices, as far as it is looked at. */
+interface Server {
+  readonly transportId?: unknown;
+  readonly noAck?: boolean;
+  readonly options?: {
+    readonly queue?: string;
+    readonly queueOptions?: { readonly deadLetterExchange?: unknown; readonly arguments?: Record<string, unknown> };
+  };
+  addHandler(...args: unknown[]): unknown;
+}
+
+const RABBITMQ = 5;
+
+/** Looks at the microservices of the application, as they are connected to it. */
+@Injectable()
+export class MicroserviceCheck {
+  private readonly servers: Server[] = [];
+  /** Those for whose handlers the application was not asked for its global interceptors. */
+  private readonly foreign = new Set<Server>();
+
+  constructor(modules: ModulesContainer, config: ApplicationConfig) {
+    const questions = new Questions(config);
+    modules.getRpcTargetRegistry<Server>().subscribe((server) => {
+      this.servers.push(server);
+      this.watch(server, questions);
+    });
+  }
+
+  /** Whether some microservice has been connected without the application's global interceptors, as far as can be seen. */
+  get hasForeign(): boolean {
+    return this.foreign.size > 0;
+  }
+
+  get usesRabbitMq(): boolean {
+    return this.rabbitServers().length > 0;
+  }
+
+  /** The queues of which a message is gone once it is delivered. */
+  forgetfulQueues(): string[] {
+    return this.rabbitServers()
+      .filter(({ noAck }) => noAck !== false)
+      .map(nameOf);
+  }
+
+  /** The queues whose options name no place for messages that are parked. */
+  queuesWithoutDeadLetters(): string[] {
+    return this.rabbitServers()
+      .filter(({ options }) => {
+        const { deadLetterExchange, arguments: given = {} } = options?.queueOptions ?? {};
+        return deadLetterExchange === undefined && given['x-dead-letter-exchange'] === undefined;
+      })
+      .map(nameOf);
+  }
+
+  private rabbitServers(): Server[] {
+    return this.servers.filter(({ transportId }) => transportId === RABBITMQ);
+  }
+
+  /**
+   * A microservice that shares the application's configuration asks it for its interceptors as it adds a handler.
+   *
+   * For handlers in request scope that comes later: one that has no others is not told from one that does not ask.
+   */
+  private watch(server: Server, questions: Questions): void {
+    const addHandler = server.addHandler.bind(server);
+    let { asked } = questions;
+    let hasAsked = false;
+    server.addHandler = (...args) => {
+      hasAsked ||= questions.asked > asked;
+      ({ asked } = questions);
+      if (hasAsked) this.foreign.delete(server);
+      else this.foreign.add(server);
+      return addHandler(...args);
+    };
+  }
+}
+
+/** Counts how often a configuration is asked for its global interceptors. */
+class Questions {
+  asked = 0;
+
+  constructor(config: ApplicationConfig) {
+    const ask = config.getGlobalInterceptors.bind(config);
+    config.getGlobalInterceptors = () => {
+      this.asked++;
+      return ask();
+    };
+  }
+}
+
+function nameOf({ options }: Server): string {
+  return options?.queue ?? 'the default queue';
+}

@@ -1,0 +1,106 @@
+import { EMPTY, NEVER, type Observable, of } from 'rxjs';
+
+import { IdempotencyError, workBroken } from '../../core/errors.js';
+import type { Envelope } from '../../messaging/envelope.js';
+import type { Settlement } from '../../messaging/settlement.js';
+import type { Delivery, SettlingTerms } from './delivery.js';
+import { replyError } from './rpc-errors.js';
+
+/** A message of amqplib's, as far as it is looked at. */
+export interface AmqpMessage {
+  readonly properties: {
+    readonly messageId?: string | undefined;
+    readonly replyTo?: string | undefined;
+    readonly headers?: Readonly<Record<string, unknown>> | undefined;
+  };
+}
+
+/** A channel of amqplib's, as far as it is used. */
+interface AmqpChannel {
+  ack(message: AmqpMessage): void;
+  nack(message: AmqpMessage, allUpTo: boolean, requeue: boolean): void;
+}
+
+/** The context of a handler on Nest's own RabbitMQ transport: message, channel, pattern. */
+export interface RmqContext {
+  getArgs(): [AmqpMessage, AmqpChannel, ...unknown[]];
+  getMessage(): AmqpMessage;
+  getChannelRef(): AmqpChannel;
+}
+
+export function amqpEnvelope({ properties }: AmqpMessage, payload: unknown): Envelope {
+  const { messageId, headers } = properties;
+  return { payload, ...(headers && { headers }), ...(messageId !== undefined && { messageId }) };
+}
+
+/** A delivery by Nest's own RabbitMQ transport, with `noAck: false`. */
+export function rabbitMqDelivery(context: RmqContext, payload: unknown): Delivery {
+  const message = context.getMessage();
+  const channel = context.getChannelRef();
+  const isRequest = Boolean(message.properties.replyTo);
+  return {
+    envelope: amqpEnvelope(message, payload),
+    takeOver: () => {
+      context.getArgs()[1] = withoutSettling(channel);
+    },
+    settle: async (settlement, terms) => {
+      switch (settlement.kind) {
+        case 'acknowledge':
+          channel.ack(message);
+          return isRequest ? replyOf(settlement) : EMPTY;
+        case 'retry':
+          return giveBack(settlement, terms);
+        case 'park':
+          return putAside(settlement.error, terms);
+      }
+    },
+  };
+
+  async function giveBack({ afterMs, error }: Settlement & { kind: 'retry' }, { holds }: SettlingTerms) {
+    const isElsewhere = error instanceof IdempotencyError && error.code === 'idempotency-request-in-progress';
+    if (isRequest && !isElsewhere) {
+      // The requester is told that it has failed, and sends it again.
+      channel.ack(message);
+      throw await replyError(error);
+    }
+    await holds.hold(afterMs);
+    // A channel that is being closed gives everything back by itself.
+    if (!holds.isClosing) channel.nack(message, false, true);
+    // A reply that is empty would be one: the redelivery replies.
+    return isRequest ? NEVER : EMPTY;
+  }
+
+  async function putAside(error: unknown, { park }: SettlingTerms): Promise<Observable<unknown>> {
+    if (park) {
+      await park();
+      channel.ack(message);
+    } else channel.nack(message, false, false);
+    if (isRequest) throw await replyError(error);
+    return EMPTY;
+  }
+}
+
+async function replyOf({ outcome }: Settlement & { kind: 'acknowledge' }): Promise<Observable<unknown>> {
+  if ('value' in outcome) return of(outcome.value);
+  throw await replyError(outcome.error);
+}
+
+const SETTLING = new Set<PropertyKey>(['ack', 'ackAll', 'nack', 'nackAll', 'reject']);
+
+/** The channel as the handler sees it: it must not say that a message is done before its effect is committed. */
+function withoutSettling(channel: AmqpChannel): AmqpChannel {
+  return new Proxy(channel, {
+    get: (target, name) => {
+      if (SETTLING.has(name)) return refuseToSettle;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+function refuseToSettle(): never {
+  throw workBroken(
+    'An idempotent handler settled its message itself. The library does that when the effect is committed, or has ' +
+      'failed: remove the call.',
+  );
+}

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Controller } from '@nestjs/common';
+import {
+  ClientProxyFactory,
+  Ctx,
+  EventPattern,
+  MessagePattern,
+  type MicroserviceOptions,
+  Payload,
+  RmqContext,
+  RmqRecordBuilder,
+  Transport,
+} from '@nestjs/microservices';
+import amqp from 'amqplib';
+import { Idempotent, TransactionManager } from 'nestjs-idempotency';
+import { lastValueFrom } from 'rxjs';
+import type { EntityManager } from 'typeorm';
+
+import { createTestDatabase, type TestDatabase } from '../../database/test-database.js';
+import { type MessageApp, startMessageApp } from '../../messages/message-app.js';
+import { pay, prepareDatabase } from '../../module/work-app.js';
+
+jest.setTimeout(60_000);
+
+const RABBITMQ_URL = process.env.RABBITMQ_URL ?? 'amqp://127.0.0.1:5672';
+
+interface Settled {
+  readonly run: string;
+  readonly label: string;
+  readonly then?: 'throw' | 'settle' | 'wait';
+}
+
+/** What the handlers wait for, by the run of their message. */
+const gates = new Map<string, Promise<void>>();
+
+@Controller()
+class SettlementsController {
+  @EventPattern('settled')
+  @Idempotent({ endpoint: 'ledger' })
+  async post(
+    @Payload() { run, label, then }: Settled,
+    @Ctx() context: RmqContext,
+    @TransactionManager() manager: EntityManager,
+  ): Promise<void> {
+    await pay(manager, run, label);
+    if (then === 'throw') throw new Error('The ledger is closed.');
+    if (then === 'settle') context.getChannelRef().ack(context.getMessage());
+    if (then === 'wait') await gates.get(run);
+  }
+
+  @MessagePattern('balance')
+  @Idempotent()
+  async balance(
+    @Payload() { run, label, then }: Settled,
+    @TransactionManager() manager: EntityManager,
+  ): Promise<object> {
+    await pay(manager, run, label);
+    if (then === 'throw') throw new Error('The ledger is closed.');
+    if (then === 'wait') await gates.get(run);
+    return { run, at: new Date(0), serial: randomUUID() };
+  }
+}
+
+let database: TestDatabase;
+let broker: amqp.ChannelModel;
+let channel: amqp.Channel;
+let queue: string;
+let dead: string;
+let running: MessageApp | undefined;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await prepareDatabase(database.url);
+  broker = await amqp.connect(RABBITMQ_URL);
+});
+
+afterAll(async () => {
+  await broker?.close();
+  await database?.drop();
+});
+
+beforeEach(async () => {
+  queue = `test-${randomUUID()}`;
+  dead = `${queue}-dead`;
+  channel = await broker.createChannel();
+  await channel.assertQueue(dead, { durable: true });
+});
+
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  await channel.deleteQueue(queue);
+  await channel.deleteQueue(dead);
+  await channel.close();
+});
+
+function transport(options: object = {}): MicroserviceOptions {
+  const queueOptions = { durable: true, deadLetterExchange: '', deadLetterRoutingKey: dead };
+  return {
+    transport: Transport.RMQ,
+    options: { urls: [RABBITMQ_URL], queue, queueOptions, noAck: false, prefetchCount: 10, ...options },
+  };
+}
+
+async function start(options: object = {}): Promise<MessageApp> {
+  running = await startMessageApp({
+    url: database.url,
+    controllers: [SettlementsController],
+    idempotency: { lease: '2s' },
+    transports: [transport(options)],
+  });
+  return running;
+}
+
+function send(data: Settled, properties: amqp.Options.Publish = {}): void {
+  channel.sendToQueue(queue, Buffer.from(JSON.stringify({ pattern: 'settled', data })), properties);
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 20_000;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('It did not come to that within 20 s.');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const isEmpty = async (): Promise<boolean> => (await channel.checkQueue(queue)).messageCount === 0;
+const kinds = ({ settled }: MessageApp) => settled.map(({ settlement }) => settlement.kind);
+
+describe('events of RabbitMQ', () => {
+  it('take effect once, however often they are delivered, and are acknowledged each time', async () => {
+    const app = await start();
+    const run = randomUUID();
+    for (let i = 0; i < 5; i++) send({ run, label: 'a' }, { messageId: run });
+    await until(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 5);
+    expect(await app.witness.payments(run)).toEqual(['a']);
+    await app.stop();
+    running = undefined;
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('are dead-lettered with another payload under one id, or with no id, and the consumer goes on', async () => {
+    const app = await start();
+    const run = randomUUID();
+    send({ run, label: 'a' }, { messageId: run });
+    await until(() => app.settled.length === 1);
+    send({ run, label: 'b' }, { messageId: run });
+    send({ run, label: 'c' });
+    send({ run, label: 'd' }, { messageId: randomUUID() });
+    await until(async () => (await channel.checkQueue(dead)).messageCount === 2);
+    await until(() => app.settled.length === 4);
+    expect(await app.witness.payments(run)).toEqual(['a', 'd']);
+    const parked = app.settled.flatMap(({ settlement }) => (settlement.kind === 'park' ? [settlement.reason] : []));
+    expect(parked.sort()).toEqual(['mismatch', 'unidentified']);
+  });
+
+  it('are given back after a failure, after a pause, and dead-lettered when they have failed too often', async () => {
+    running = await startMessageApp({
+      url: database.url,
+      controllers: [SettlementsController],
+      idempotency: { messages: { maxTries: 2 } },
+      transports: [transport()],
+    });
+    const run = randomUUID();
+    send({ run, label: 'a', then: 'throw' }, { messageId: run });
+    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    expect(await running.witness.payments(run)).toEqual([]);
+  });
+
+  it('cannot be acknowledged by their handler', async () => {
+    const app = await start();
+    const run = randomUUID();
+    send({ run, label: 'a', then: 'settle' }, { messageId: run });
+    await until(() => app.settled.length === 1);
+    expect(app.settled[0]!.settlement).toMatchObject({ kind: 'retry', error: { code: 'idempotency-work-broken' } });
+  });
+
+  it('are not acknowledged while another consumer has them, and are processed when it dies', async () => {
+    const run = randomUUID();
+    let open = (): void => undefined;
+    gates.set(run, new Promise((resolve) => (open = resolve)));
+    const app = await start();
+    send({ run, label: 'a', then: 'wait' }, { messageId: run });
+    send({ run, label: 'a', then: 'wait' }, { messageId: run });
+    await until(() => app.settled.length >= 1);
+    expect(kinds(app)).not.toContain('acknowledge');
+    open();
+    await until(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 2);
+    expect(await app.witness.payments(run)).toEqual(['a']);
+  });
+});
+
+describe('requests over RabbitMQ', () => {
+  it('that come again are given the recorded reply', async () => {
+    const app = await start();
+    const client = ClientProxyFactory.create({
+      transport: Transport.RMQ,
+      options: {
+        urls: [RABBITMQ_URL],
+        queue,
+        noAck: true,
+        queueOptions: { durable: true, deadLetterExchange: '', deadLetterRoutingKey: dead },
+      },
+    });
+    const run = randomUUID();
+    const ask = (data: Settled, messageId = run) =>
+      lastValueFrom(
+        client.send<unknown>('balance', new RmqRecordBuilder(data).setOptions({ messageId }).build()),
+      );
+    try {
+      const first = await ask({ run, label: 'a' });
+      expect(await ask({ run, label: 'a' })).toEqual(first);
+      await expect(ask({ run, label: 'b' })).rejects.toMatchObject({ code: 'idempotency-key-reused' });
+      await expect(ask({ run: randomUUID(), label: 'x', then: 'throw' }, randomUUID())).rejects.toMatchObject({
+        status: 'error',
+      });
+      expect(await app.witness.payments(run)).toEqual(['a']);
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+describe('a transport that RabbitMQ forgets messages for', () => {
+  it('is refused at start', async () => {
+    await expect(start({ noAck: true })).rejects.toThrow('Set `noAck: false`');
+  });
+});
