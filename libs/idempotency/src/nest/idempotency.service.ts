@@ -3,62 +3,20 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Attempt } from '../core/attempt.js';
 import { workBroken } from '../core/errors.js';
 import { checkedKey } from '../core/key.js';
-import type { Envelope } from '../messaging/envelope.js';
 import { messageIdOf } from '../messaging/message-id.js';
 import { payloadFingerprint } from '../messaging/payload-fingerprint.js';
 import type { Outcome, Settlement } from '../messaging/settlement.js';
 import { currentAttempt } from './attempt-context.js';
+import type { IdempotentOperation } from './idempotent-operation.js';
 import type { Consumption } from './messages/consumption.js';
 import type { OperationRuns, OperationWork } from './operation-runs.js';
-import type { IdempotencyModuleOptions, IdempotentOptions } from './options.js';
+import { type ConsumedMessage, messageOptions, operationOptions, type OperationRequest } from './operation-request.js';
+import type { IdempotencyModuleOptions } from './options.js';
 import { consumerSettings, type EndpointSettings, endpointSettings } from './settings.js';
 import { Tenants } from './tenants.js';
 import { CONSUMPTION, OPERATION_RUNS, OPTIONS } from './tokens.js';
 
-/** What can be said of one operation beside its name; what is not given is taken from the module. */
-export type OperationOptions = Pick<
-  IdempotentOptions,
-  | 'lease'
-  | 'leaseMs'
-  | 'retention'
-  | 'retentionMs'
-  | 'patience'
-  | 'patienceMs'
-  | 'claim'
-  | 'isolation'
-  | 'conflictRetries'
-  | 'recording'
-  | 'protect'
-  | 'transaction'
->;
-
-/** One operation of plain code. */
-export interface OperationRequest extends OperationOptions {
-  /** Whose key space. Left out only where the module says `singleTenant`. */
-  readonly tenant?: string;
-  /** Which kind of operation, such as `nightly-invoice`. */
-  readonly endpoint: string;
-  /** The name of this one operation, such as `2026-11:acct_1`: 1 to 255 printable ASCII characters. */
-  readonly key: string;
-  /** What is asked: bytes or a JSON value. Another one under the same key is refused. Undefined: the key says it all. */
-  readonly payload: unknown;
-  /** Inside a running operation: be a part of it, in its transaction, instead of failing. Default false. */
-  readonly join?: boolean;
-  /** Ends the waiting for an operation in progress, where `patience` asks for it. */
-  readonly signal?: AbortSignal;
-}
-
-/** One delivered message, in the hands of code that settles it itself. */
-export interface ConsumedMessage extends OperationOptions, Envelope {
-  /** Whose key space. Left out only where the module says `singleTenant`. */
-  readonly tenant?: string;
-  /** The name of the consumer: two consumers of one message are independent of each other. */
-  readonly endpoint: string;
-  /** The message's id, where it is not to be found by the conventions; see `messageIdOf()`. */
-  readonly key?: string;
-  /** See `messages.maxTries`. */
-  readonly maxTries?: number;
-}
+export type { ConsumedMessage, OperationOptions, OperationRequest } from './operation-request.js';
 
 /** Makes code harmless to repeat that is no HTTP handler: jobs, scripts, consumers, resolvers and gateways. */
 @Injectable()
@@ -88,12 +46,12 @@ export class IdempotencyService {
    * ```
    */
   async run<Result>(request: OperationRequest, work: OperationWork<Result>): Promise<Outcome<Result>> {
-    const outer = currentAttempt();
-    if (outer?.handle && !outer.isOver) {
-      if (!request.join) throw nested();
-      return { kind: 'executed', value: await work(outer.handle) };
+    const settings = endpointSettings(this.options, operationOptions(request));
+    const outer = runningOperation();
+    if (outer) {
+      if (!request.join) throw nested('run');
+      return { kind: 'executed', value: await work(outer) };
     }
-    const settings = endpointSettings(this.options, optionsOf(request));
     this.assertSteps(settings);
     const attempt = this.attempt(request, request.key, settings);
     const handled = await this.runs.handle(attempt, settings, work, request.signal);
@@ -105,10 +63,11 @@ export class IdempotencyService {
    * Handles a delivered message once, and says how its delivery is to be settled; never before its effect is committed.
    *
    * Whatever becomes of the message is in the settlement, what its work threw included. Rejects only where the call
-   * itself is wrong.
+   * itself is wrong: an option that is none, or a running operation around it.
    */
   async consume<Result>(message: ConsumedMessage, work: OperationWork<Result>): Promise<Settlement<Result>> {
-    const settings = consumerSettings(this.options, optionsOf(message));
+    const settings = consumerSettings(this.options, messageOptions(message));
+    if (runningOperation()) throw nested('consume');
     this.assertSteps(settings);
     const identify = () => this.attempt(message, message.key ?? messageIdOf(message), settings);
     return this.consumption.consume({ endpoint: message.endpoint, settings }, identify, work);
@@ -152,15 +111,15 @@ export class IdempotencyService {
   }
 }
 
-/** What is said beside the operation itself; a name that is no option is refused where it is read. */
-function optionsOf(request: OperationRequest | ConsumedMessage): IdempotentOptions {
-  const named = ['tenant', 'endpoint', 'key', 'payload', 'join', 'signal', 'headers', 'messageId'];
-  return Object.fromEntries(Object.entries(request).filter(([name]) => !named.includes(name)));
+function runningOperation(): IdempotentOperation | undefined {
+  const attempt = currentAttempt();
+  return attempt?.handle && !attempt.isOver ? attempt.handle : undefined;
 }
 
-function nested(): Error {
+function nested(method: 'run' | 'consume'): Error {
+  const remedy = method === 'run' ? 'Make it a part of that with `join: true`, or call' : 'Call';
   return workBroken(
-    'IdempotencyService.run() was called inside a running operation: it would hold a second connection, and commit ' +
-      'although the outer one may not. Make it a part of that with `join: true`, or call it when that is over.',
+    `IdempotencyService.${method}() was called inside a running operation: it would hold a second connection, and ` +
+      `commit although the outer one may not. ${remedy} it when that is over.`,
   );
 }
