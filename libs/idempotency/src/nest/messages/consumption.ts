@@ -49,13 +49,25 @@ export class Consumption {
   private tell<Result>(endpoint: string, settlement: Settlement<Result>): void {
     if (settlement.kind === 'park') {
       this.report(`A message for ${endpoint} was parked (${settlement.reason}).`, settlement.error);
-    } else if (settlement.kind === 'retry' && !(settlement.error instanceof IdempotencyError)) {
+    } else if (settlement.kind === 'retry' && saysOfTheWork(settlement.error)) {
       this.report(`The work of a message for ${endpoint} failed and was undone.`, settlement.error);
     }
+    void this.tellApplication(endpoint, settlement);
+  }
+
+  /** Nobody waits for it. */
+  private async tellApplication(endpoint: string, settlement: Settlement): Promise<void> {
     try {
-      this.onSettled?.(endpoint, settlement);
+      // What returns nothing may be an async function all the same.
+      const telling: unknown = this.onSettled?.(endpoint, settlement);
+      await telling;
     } catch (error) {
       this.report('`messages.onSettled` failed; the message is settled all the same.', error);
     }
   }
+}
+
+/** Other refusals say how things stand around it, and pass. */
+function saysOfTheWork(error: unknown): boolean {
+  return !(error instanceof IdempotencyError) || error.code === 'idempotency-work-broken';
 }
