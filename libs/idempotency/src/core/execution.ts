@@ -148,7 +148,7 @@ export class Execution<Tx> {
           return await this.commit(verdict.recording);
         case 'release':
           await this.rollback();
-          return (await this.session.release(this.claim)) ? { kind: 'released' } : await this.foundTaken();
+          return (await this.release()) ? { kind: 'released' } : await this.foundTaken();
       }
     } catch (error) {
       await this.rollback();
@@ -189,9 +189,14 @@ export class Execution<Tx> {
     return this.resolve(cause);
   }
 
+  /** Others may come, once no call is on its way any more that the next of them would ask about. */
+  private release(): Promise<boolean> {
+    return this.session.release(this.claim, this.steps.underWayMs);
+  }
+
   /** Nobody confirmed the commit: whoever can still delete our claim knows that it never happened. */
   private async resolve(cause: unknown): Promise<Fate> {
-    if (await this.session.release(this.claim)) {
+    if (await this.release()) {
       return { kind: 'failed', cause: cause ?? workBroken('The work ended the transaction it was given.') };
     }
     const record = await this.session.read();

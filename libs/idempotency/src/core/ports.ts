@@ -32,12 +32,13 @@ export interface Session<Tx> {
    */
   begin(claim: Claim): Promise<Work<Tx>>;
   /**
-   * Makes the operation claimable at once, if it is still held by this claim.
+   * Makes the operation claimable, at once or where it has steps after `afterMs` milliseconds, if it is still held by
+   * this claim.
    *
    * True proves that nothing of this claim has been committed, nor can be. It waits for a COMMIT under way, and rejects
    * when that takes too long.
    */
-  release(claim: Claim): Promise<boolean>;
+  release(claim: Claim, afterMs?: number): Promise<boolean>;
   /** Gives back what `open` took, until it is needed again: nothing of the store is held during an outside call. */
   rest(): void;
   /**

@@ -28,8 +28,8 @@ const MAX_FINISHES = 3;
 
 /** The outside calls of one claimed operation: announced before they are made, and kept when they are known. */
 export class Steps {
-  /** Announced, and not known to have happened or not. */
-  private readonly open = new Set<string>();
+  /** Announced, and not known to have happened or not: when its call is over for certain, on this process's clock. */
+  private readonly open = new Map<string, number>();
   private readonly underWay = new Map<string, Promise<unknown>>();
   private readonly pauses = new Pauses();
   private talking: Promise<unknown> = Promise.resolve();
@@ -44,6 +44,14 @@ export class Steps {
   /** A call may have happened, and nobody knows: what the operation is must not be decided yet. */
   get hasUnknown(): boolean {
     return this.open.size > 0;
+  }
+
+  /**
+   * For how much longer, in milliseconds, a call of which nobody knows may be on its way: until then nobody else is to
+   * make it, nor to ask the provider, who could say that there is nothing and be wrong a moment later.
+   */
+  get underWayMs(): number {
+    return Math.max(0, Math.max(0, ...this.open.values()) - performance.now());
   }
 
   /** A call has had its effect, as far as this attempt has learnt. */
@@ -87,6 +95,7 @@ export class Steps {
   async resolve(step: string, providerKey: string, result: StepResult | null): Promise<boolean> {
     const text = result && encodeStepResult(result);
     const { result: known, tries } = await this.announce(step, providerKey, MARGIN_MS);
+    this.open.set(step, 0);
     if (known !== null) return true;
     const isNew = tries === 1;
     if (text === null || isNew) await this.withdraw(step);
@@ -100,9 +109,19 @@ export class Steps {
     terms: StepTerms<Result>,
   ): Promise<Result> {
     for (let tries = 1; ; tries++) {
+      const untilOverMs = (this.open.get(step) ?? 0) - performance.now();
+      if (untilOverMs > 0) await this.pauses.for(untilOverMs, this.lost);
       const announced = await this.announce(step, terms.providerKey, leaseMsFor(terms));
       if (announced.result !== null) return this.known(step, announced.result) as Result;
-      const outcome = await outcomeOf(announced, make, terms, this.lost);
+      let overAt = 0;
+      const call = (given: StepCall): Promise<Result> => {
+        this.open.set(step, (overAt = performance.now() + terms.deadlineMs));
+        return make(given);
+      };
+      const outcome = await outcomeOf(announced, call, terms, this.lost);
+      // The provider may be at it still, whatever has come of the connection. Under a key of its own it will know.
+      const isAskedAbout = outcome.kind === 'unknown' && typeof terms.whenUnknown === 'function';
+      this.open.set(step, isAskedAbout ? overAt : 0);
       if (outcome.kind === 'known') {
         const text = encodeStepResult(outcome.result);
         await this.finish(step, text);
@@ -118,11 +137,17 @@ export class Steps {
   }
 
   private async announce(step: string, providerKey: string, leaseMs: number): Promise<Announced> {
-    this.open.add(step);
     const endsAt = performance.now() + leaseMs;
-    const known = await this.talk(() => this.session.intend(this.claim, { step, providerKey, leaseMs }));
-    if (known === null) throw lostClaim();
-    return { ...known, endsAt };
+    this.open.set(step, endsAt);
+    try {
+      const known = await this.talk(() => this.session.intend(this.claim, { step, providerKey, leaseMs }));
+      if (known === null) throw lostClaim();
+      if (known.result !== null) this.open.set(step, 0);
+      return { ...known, endsAt };
+    } catch (error) {
+      this.open.set(step, 0);
+      throw error;
+    }
   }
 
   private async finish(step: string, result: string): Promise<void> {

@@ -75,14 +75,14 @@ export class LeaseSession implements Session<EntityManager> {
     });
   }
 
-  async release({ token, attempts }: Claim): Promise<boolean> {
+  async release({ token, attempts }: Claim, afterMs = 0): Promise<boolean> {
     const { countedTries = null } = this.connection.attempt;
     const isCounted = countedTries !== null && attempts < countedTries;
     for (let tries = 1; ; tries++) {
       try {
         const released =
           this.hasSteps || isCounted
-            ? await this.runStep('clear', token, countedTries)
+            ? await this.runStep('clear', token, countedTries, interval(afterMs))
             : await this.connection.run('release', token);
         return released.rowCount === 1;
       } catch (error) {

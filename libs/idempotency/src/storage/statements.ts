@@ -74,10 +74,10 @@ UPDATE ${table} AS r SET ${c.state} = 'completed', ${c.completedAt} = statement_
   ${c.responseKeyId} = $10
 FROM setting WHERE done IS NOT NULL AND ${isOurs} AND current_setting('idempotency.token', true) = $4::uuid::text`;
 
-  /* $4 token, $5 lease. No row: lost. */
+  /* $4 token, $5 lease. No row: lost. The announcement of an outside call may have prolonged it further: that stays. */
   const renew = `
 WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '1s', true) AS done)
-UPDATE ${table} AS r SET ${c.lockedUntil} = statement_timestamp() + $5::interval
+UPDATE ${table} AS r SET ${c.lockedUntil} = greatest(r.${c.lockedUntil}, statement_timestamp() + $5::interval)
 FROM setting WHERE done IS NOT NULL AND ${isOurs} AND r.${c.lockedUntil} IS NOT NULL`;
 
   /*

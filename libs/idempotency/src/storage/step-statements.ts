@@ -78,13 +78,13 @@ DELETE FROM ${steps} AS s USING mine WHERE ${isStep} AND CASE
   ELSE ('the step ' || s.${s.name} || ' was begun by an earlier attempt, and this one knows nothing of it')::boolean END`;
 
   /*
-   * The release of an operation that leaves something behind, be it steps or the number of its tries: claimable at
-   * once. $5 is after how many tries their count starts again, or null. One row: this claim's work has not been
-   * committed, and never can be.
+   * The release of an operation that leaves something behind, be it steps or the number of its tries. $5 is after how
+   * many tries their count starts again, or null; $6 for how long nobody is to claim it, which is not at all, or until
+   * a call is over of which nobody knows. One row: this claim's work has not been committed, and never can be.
    */
   const clear = `
 WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '5s', true) AS done)
-UPDATE ${table} AS r SET ${c.lockedUntil} = NULL, ${c.token} = NULL,
+UPDATE ${table} AS r SET ${c.lockedUntil} = now() + nullif($6::interval, interval '0'), ${c.token} = NULL,
   ${c.attempts} = CASE WHEN r.${c.attempts} >= $5::integer THEN 0 ELSE r.${c.attempts} END
 FROM setting WHERE done IS NOT NULL AND ${isOurs}`;
 
