@@ -263,7 +263,11 @@ describe('a handler that cannot be protected keeps the application from starting
     ['no patience', optionsOf({ patienceMs: -1 }), /WithOptions\.pay .*`patience` must be a positive duration/],
     ['an async generator', { controllers: [Generator] }, /Generator\.generate is an async generator/],
     ['a method of a provider', { providers: [Provider] }, /Provider\.pay is neither an HTTP route of a controller nor/],
-    ['a method without a route', { controllers: [NoRoute] }, /NoRoute\.pay is neither an HTTP route of a controller nor/],
+    [
+      'a method without a route',
+      { controllers: [NoRoute] },
+      /NoRoute\.pay is neither an HTTP route of a controller nor/,
+    ],
     ['a method that lost its decorator', { controllers: [Lost] }, /Lost\.pay lost its @Idempotent\(\)/],
     ['an override without the decorator', { controllers: [Child] }, /Child\.pay lost its @Idempotent\(\)/],
     ['a bad lease', optionsOf({ lease: 'soon' as '1s' }), /WithOptions\.pay .*`lease` must be a positive duration/],

@@ -36,7 +36,7 @@ const gates = new Map<string, Promise<void>>();
 
 @Controller()
 class SettlementsController {
-  @EventPattern('settled')
+  @EventPattern<string>('settled')
   @Idempotent({ endpoint: 'ledger' })
   async post(
     @Payload() { run, label, then }: Settled,
@@ -205,9 +205,7 @@ describe('requests over RabbitMQ', () => {
     });
     const run = randomUUID();
     const ask = (data: Settled, messageId = run) =>
-      lastValueFrom(
-        client.send<unknown>('balance', new RmqRecordBuilder(data).setOptions({ messageId }).build()),
-      );
+      lastValueFrom(client.send<unknown>('balance', new RmqRecordBuilder(data).setOptions({ messageId }).build()));
     try {
       const first = await ask({ run, label: 'a' });
       expect(await ask({ run, label: 'a' })).toEqual(first);
