@@ -82,7 +82,7 @@ it(`${HISTORIES} histories of faults, takeovers and kills leave both books equal
 
   console.info(Object.fromEntries([...tally].sort()));
   if (HISTORIES >= 1_000) expect(MUST_HAPPEN.filter((what) => !tally.has(what))).toEqual([]);
-}, 600_000);
+}, 1_200_000);
 
 /** Runs the histories `from` to `to`, so many at once. */
 async function inLanes(from: number, to: number, run: (number: number) => Promise<void>): Promise<void> {
