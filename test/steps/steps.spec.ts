@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ConflictException } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type StepCall, StepRefusedError } from 'nestjs-idempotency';
 
@@ -81,6 +82,51 @@ describe('a step', () => {
     expect(await stage.play(key, charging(provider.call))).toEqual({ ...first, isReplay: true });
     expect(provider.calls).toHaveLength(1);
     expect(await payments()).toEqual([]);
+  });
+
+  it('that was refused after another has succeeded is no end of the operation: that is to be undone first', async () => {
+    const [charge, shipment, refund] = [new Callee('ch_1'), new Callee(404), new Callee('re_1')];
+    const careless: Play = async (operation) => {
+      await operation.step('charge', charge.call);
+      await operation.step('ship', shipment.call);
+    };
+    for (const _ of [1, 2]) {
+      expect(await stage.play(key, careless)).toMatchObject({
+        status: 500,
+        isReplay: false,
+        body: { code: 'idempotency-work-broken', detail: expect.stringContaining('Catch StepRefusedError') },
+      });
+      expect(await stage.steps(key)).toMatchObject([
+        { name: 'charge', result: '[1,"succeeded","ch_1"]' },
+        { name: 'ship', result: expect.any(String) },
+      ]);
+    }
+    const careful: Play = async (operation) => {
+      await operation.step('charge', charge.call);
+      await operation.step('ship', shipment.call).catch(() => operation.step('refund', refund.call));
+      throw new ConflictException('It cannot be shipped.');
+    };
+    expect(await stage.play(key, careful)).toMatchObject({ status: 409, body: { message: 'It cannot be shipped.' } });
+    expect(await stage.play(key, careful)).toMatchObject({ status: 409, isReplay: true });
+    expect([charge, shipment, refund].map(({ calls }) => calls.length)).toEqual([1, 1, 1]);
+    expect(await stage.steps(key)).toEqual([]);
+  });
+
+  it('that was refused is no end either while another is under way, which succeeds', async () => {
+    const [refused, answered] = [gate(), gate()];
+    const beside: Play = (operation) =>
+      Promise.all([
+        operation.step('charge', () => answered.passed.then(() => 'ch_1')),
+        operation.step('ship', new Callee(404).call).finally(() => refused.open()),
+      ]);
+    const answer = stage.play(key, beside);
+    await refused.passed;
+    answered.open();
+    expect(await answer).toMatchObject({ status: 500, body: { code: 'idempotency-work-broken' } });
+    expect(await stage.steps(key)).toMatchObject([
+      { name: 'charge', result: '[1,"succeeded","ch_1"]' },
+      { name: 'ship' },
+    ]);
   });
 
   it('that was refused is refused on every attempt in the same way, where its handler did not end with that', async () => {

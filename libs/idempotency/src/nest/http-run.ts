@@ -133,8 +133,9 @@ export class HttpRun implements HoldOptions {
       const value: unknown = await runInAttempt(run, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
       await this.returned(value, operation);
       return value === NOTHING ? EMPTY : of(value);
-    } catch (error) {
+    } catch (thrown) {
       operation.end();
+      const error = await this.accountedFor(thrown);
       await this.threw(error);
       throw error;
     } finally {
@@ -154,6 +155,15 @@ export class HttpRun implements HoldOptions {
     this.outcome = { kind: 'returned', status: this.exchange.status() };
     this.held!.handlerReturned();
     if (this.isForeign) await this.settle(this.lateAnswer(value));
+  }
+
+  /** A refusal ends the operation only where nothing else has happened outside. */
+  private async accountedFor(error: unknown): Promise<unknown> {
+    if (!(error instanceof StepRefusedError)) return error;
+    const { steps } = this.execution;
+    // One beside it may succeed yet.
+    await steps.idle();
+    return steps.hasSucceeded ? refusedTooLate(error) : error;
   }
 
   private async threw(error: unknown): Promise<void> {
@@ -290,6 +300,14 @@ function failed(cause: unknown): IdempotencyError {
   if (cause instanceof IdempotencyError) return cause;
   if (isConflict(cause)) return gaveWay(cause);
   return workBroken('The work could not be committed; everything it wrote was undone.', cause);
+}
+
+function refusedTooLate(error: StepRefusedError): IdempotencyError {
+  return workBroken(
+    `The step '${error.step}' was refused when another one of the operation had succeeded. Catch StepRefusedError, ` +
+      'undo by further steps what was done, and answer with an error of your own.',
+    error,
+  );
 }
 
 function brokenOff(reason: BreakOff): IdempotencyError {

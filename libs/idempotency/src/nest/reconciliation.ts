@@ -97,8 +97,10 @@ export class Reconciliation {
         await handle.seal();
         return await verdict('commit', asWhole(answer), endpoint, execution);
       } catch (error) {
+        if (!(error instanceof StepRefusedError)) throw error;
+        await execution.steps.idle();
         // What else has happened outside is for the method to undo, or to write down.
-        if (!(error instanceof StepRefusedError) || execution.steps.hasSucceeded) throw error;
+        if (execution.steps.hasSucceeded) throw error;
         const problem = problemOf(stepRefused(error.step, error), problems);
         const headers: RecordedHeader[] = [['Content-Type', PROBLEM_TYPE], ...problemHeaders(problem, problems)];
         const refusal: WholeAnswer = { kind: 'whole', status: problem.status, headers, body: json(problem) };
