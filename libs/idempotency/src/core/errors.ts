@@ -51,6 +51,11 @@ export class IdempotencyError extends Error {
   }
 }
 
+/** Nothing was found that could name a tenant, and nothing will be found the next time. */
+export class UnknownTenantError extends Error {
+  override readonly name = 'UnknownTenantError';
+}
+
 /** How long a caller is asked to wait, in milliseconds, when nothing better is known. */
 export const DEFAULT_RETRY_AFTER_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { IdempotencyError, type IdempotencyErrorCode } from '../core/errors.js';
+import { IdempotencyError, type IdempotencyErrorCode, UnknownTenantError } from '../core/errors.js';
 import { type Settlement, settlementOf } from './settlement.js';
 
 const MAX_TRIES = 3;
@@ -44,8 +44,8 @@ describe('a message whose operation is refused', () => {
   });
 
   it('is parked where nobody can be found whose it is, and retried where finding out failed', () => {
-    const [unknown, failed] = ['unknown_tenant', 'resolver_failed'].map((reason) =>
-      refusal('idempotency-scope-unresolved', { reason }),
+    const [unknown, failed] = [new UnknownTenantError('Nobody.'), new Error('The directory is away.')].map((cause) =>
+      refusal('idempotency-scope-unresolved', { cause }),
     ) as [IdempotencyError, IdempotencyError];
     expect(settled(unknown)).toEqual({ kind: 'park', reason: 'unscoped', error: unknown });
     expect(settled(failed)).toEqual({ kind: 'retry', afterMs: 5_000, error: failed });

@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_AFTER_MS, type IdempotencyError } from '../core/errors.js';
+import { DEFAULT_RETRY_AFTER_MS, type IdempotencyError, UnknownTenantError } from '../core/errors.js';
 
 /** What has become of an operation that returns a value. */
 export type Handled<Result> =
@@ -79,7 +79,7 @@ function refusedSettlement<Result>(error: IdempotencyError): Settlement<Result> 
       return { kind: 'park', reason: 'unreadable', error };
     case 'idempotency-scope-unresolved':
       // A resolver that failed may not fail the next time; one that found nothing will find nothing.
-      return error.reason === 'unknown_tenant'
+      return error.cause instanceof UnknownTenantError
         ? { kind: 'park', reason: 'unscoped', error }
         : { kind: 'retry', afterMs: IN_PROGRESS_RETRY_MS, error };
     case 'idempotency-response-unavailable':

@@ -1,6 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common';
 
-import { IdempotencyError } from '../core/errors.js';
+import { IdempotencyError, UnknownTenantError } from '../core/errors.js';
 import type { IdempotencyModuleOptions } from './options.js';
 
 /** The one tenant of an application that has no tenants. */
@@ -24,7 +24,7 @@ export class Tenants {
     try {
       tenant = await this.options.tenant(context);
     } catch (error) {
-      throw error instanceof HttpException ? error : unresolved('resolver_failed', error);
+      throw error instanceof HttpException ? error : unresolved(error);
     }
     return checkedTenant(tenant);
   }
@@ -38,12 +38,11 @@ export class Tenants {
 function checkedTenant(tenant: unknown): string {
   const isName = typeof tenant === 'string' && tenant !== '' && !tenant.includes('\0');
   if (isName && Buffer.byteLength(tenant) <= MAX_TENANT_BYTES) return tenant;
-  throw unresolved('unknown_tenant', new Error('There was nothing that can name a tenant.'));
+  throw unresolved(new UnknownTenantError('There was nothing that can name a tenant.'));
 }
 
-function unresolved(reason: string, cause: unknown): IdempotencyError {
+function unresolved(cause: unknown): IdempotencyError {
   return new IdempotencyError('idempotency-scope-unresolved', 'It could not be found out whose request this is.', {
-    reason,
     cause,
   });
 }
