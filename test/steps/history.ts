@@ -189,11 +189,11 @@ export class History {
     if (settled > 0) this.count('reconciled');
   }
 
-  /** Anybody's, or that of one claim; true where somebody held it. */
-  private async leaseRunsOut(token: string | null = null): Promise<boolean> {
+  /** Anybody's, or that of one claim, or what a released one has left; true where nobody could have taken it. */
+  private async leaseRunsOut(token?: string | null): Promise<boolean> {
     const sql = `UPDATE idempotency_records SET locked_until = now()
-      WHERE key = $1 AND locked_until > now() AND ($2::uuid IS NULL OR token = $2) RETURNING key`;
-    return (await this.scene.world.rows(sql, this.order.id, token)).length > 0;
+      WHERE key = $1 AND locked_until > now() AND ($2 OR token IS NOT DISTINCT FROM $3::uuid) RETURNING key`;
+    return (await this.scene.world.rows(sql, this.order.id, token === undefined, token)).length > 0;
   }
 
   /** An hour: by then the provider is done with what nobody waited for, and whoever had the operation is too. */
@@ -221,7 +221,7 @@ export class History {
       PATIENCE_MS,
     );
     // Not that of a reconciler who came later, and whose call may be under way.
-    if (claim?.token) await this.leaseRunsOut(claim.token);
+    if (claim) await this.leaseRunsOut(claim.token);
   }
 
   /** Somebody looks into the provider's book, and says what became of each call. */
