@@ -20,10 +20,11 @@ import type { EntityManager } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../database/test-database.js';
 import { type MessageApp, startMessageApp } from '../../messages/message-app.js';
 import { pay, prepareDatabase } from '../../module/work-app.js';
+import { brokerUrl } from '../urls.js';
 
 jest.setTimeout(60_000);
 
-const RABBITMQ_URL = process.env.RABBITMQ_URL ?? 'amqp://127.0.0.1:5672';
+const RABBITMQ = brokerUrl('RABBITMQ_URL');
 
 interface Settled {
   readonly run: string;
@@ -72,7 +73,7 @@ let running: MessageApp | undefined;
 beforeAll(async () => {
   database = await createTestDatabase();
   await prepareDatabase(database.url);
-  broker = await amqp.connect(RABBITMQ_URL);
+  broker = await amqp.connect(RABBITMQ);
 });
 
 afterAll(async () => {
@@ -99,7 +100,7 @@ function transport(options: object = {}): MicroserviceOptions {
   const queueOptions = { durable: true, deadLetterExchange: '', deadLetterRoutingKey: dead };
   return {
     transport: Transport.RMQ,
-    options: { urls: [RABBITMQ_URL], queue, queueOptions, noAck: false, prefetchCount: 10, ...options },
+    options: { urls: [RABBITMQ], queue, queueOptions, noAck: false, prefetchCount: 10, ...options },
   };
 }
 
@@ -197,7 +198,7 @@ describe('requests over RabbitMQ', () => {
     const client = ClientProxyFactory.create({
       transport: Transport.RMQ,
       options: {
-        urls: [RABBITMQ_URL],
+        urls: [RABBITMQ],
         queue,
         noAck: true,
         queueOptions: { durable: true, deadLetterExchange: '', deadLetterRoutingKey: dead },

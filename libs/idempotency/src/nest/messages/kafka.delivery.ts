@@ -1,4 +1,4 @@
-import { EMPTY, of } from 'rxjs';
+import { of } from 'rxjs';
 
 import type { Delivery } from './delivery.js';
 import { kafkaRetriable, replyError } from './rpc-errors.js';
@@ -31,7 +31,7 @@ export function kafkaDelivery(context: KafkaContext, payload: unknown): Delivery
         case 'park':
           if (park) {
             await park();
-            return EMPTY;
+            return of(undefined);
           }
           // Without a place for it, going on would be to lose it.
           await holds.hold(LONGEST_HOLD_MS);
