@@ -85,7 +85,7 @@ export async function startBoth() {
                 coalesce(sum(entry.amount) FILTER (WHERE entry.charge_refund_id IS NOT NULL), 0)::int AS refunded
            FROM charges LEFT JOIN ledger_entries AS entry
              ON entry.merchant_id = charges.merchant_id AND entry.charge_id = charges.id
-            AND entry.account_id LIKE 'clearing_%'
+            AND entry.account_id LIKE 'clearing_%' AND entry.settlement_id IS NULL
           GROUP BY charges.merchant_id, charges.id`,
       );
       expect(sorted(ours)).toEqual(sorted(theirs));

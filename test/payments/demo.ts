@@ -47,6 +47,7 @@ export async function startDemo(databaseUrl: string, options: Omit<AppOptions, '
 
   return {
     url: `http://localhost:${port}`,
+    app,
     /** What the demo's own operators have of the library. */
     operations: app.get(IdempotentOperations),
     get: (path: string, options: Call = {}) => call('GET', path, options),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { openDataSource } from '../../apps/payments/src/database/data-source.js';
 import { CreatePaymentsAndLedger1767225600000 } from '../../apps/payments/src/database/migrations/1767225600000-create-payments-and-ledger.js';
@@ -7,6 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../database/test-database
 import { type Answer, type Demo, startDemo } from './demo.js';
 
 const payment = { amount: 4999, currency: 'usd', source: 'acct_alice', destination: 'acct_shop' };
+
+jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let demo: Demo;
@@ -349,7 +351,7 @@ describe('a start', () => {
     }
   });
 
-  it('gives the merchants of an older database the accounts that charges need', async () => {
+  it('gives the merchants of an older database the accounts that charges and settlements need', async () => {
     const old = await createTestDatabase();
     try {
       const before = new DataSource({
@@ -366,10 +368,12 @@ describe('a start', () => {
 
       const opened = await openDataSource(old.url);
       expect(await opened.query(`SELECT id, kind FROM accounts WHERE merchant_id = 'mer_acme' ORDER BY id`)).toEqual([
+        { id: 'bank_usd', kind: 'bank' },
         { id: 'clearing_usd', kind: 'clearing' },
         { id: 'equity_usd', kind: 'equity' },
         { id: 'sales_usd', kind: 'sales' },
       ]);
+      await opened.undoLastMigration();
       await opened.undoLastMigration();
       await opened.runMigrations();
       await opened.destroy();

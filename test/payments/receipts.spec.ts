@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../module/gate.js';
 import { type Both, expectProblem, startBoth } from './both-apps.js';
 import type { Answer } from './demo.js';
+
+jest.setTimeout(60_000);
 
 let both: Both;
 
@@ -17,8 +19,9 @@ afterAll(() => both?.stop());
 const charge = (asked: object = {}, key: string = randomUUID()): Promise<Answer> =>
   both.demo.post('/charges', { amount: 4999, currency: 'usd', card: 'tok_visa', ...asked }, { key });
 
-/** How many jobs there are, done ones left out. */
-const jobs = async (): Promise<number> => (await both.demo.rows('SELECT FROM graphile_worker.jobs')).length;
+/** How many receipts there are to be issued. */
+const jobs = async (): Promise<number> =>
+  (await both.demo.rows(`SELECT FROM graphile_worker.jobs WHERE task_identifier = 'issue-receipt'`)).length;
 
 const untilDone = (): Promise<true> => eventually('every job is done', async () => (await jobs()) === 0 || undefined);
 

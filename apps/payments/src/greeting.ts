@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { TRIES } from './charges/charge-operations.js';
 import { acme, demoMerchants } from './database/demo-merchants.js';
-import { DEFAULTS } from './settings/app-options.js';
+import { type DecidedOptions, DEFAULTS } from './settings/app-options.js';
 
 /**
- * What the demo prints once it listens: the API keys, two lines to paste twice, each with a key of its own, and how to see
- * the card provider fail.
+ * What the demo prints once it listens: the API keys, two lines to paste twice, each with a key of its own, how to see
+ * the card provider fail, and which brokers it listens to.
  */
-export const greeting = (url: string, providerUrl: string): string => `
+export const greeting = (url: string, { providerUrl, ...brokers }: GreetingOptions): string => `
 Payments are at ${url}, their card provider at ${providerUrl}
 
 ${demoMerchants.map(({ name, apiKey }) => `  ${name.padEnd(8)}Authorization: Bearer ${apiKey}`).join('\n')}
@@ -27,7 +27,11 @@ ${faultLine(providerUrl)}
 ${post(`${url}/charges`, randomUUID(), CHARGE)}
 
 What the provider has really done: curl ${providerUrl}/book -H 'Authorization: Bearer ${DEFAULTS.providerApiKey}'
+
+${brokersLine(brokers)}
 `;
+
+type GreetingOptions = Pick<DecidedOptions, 'providerUrl' | 'rabbitMqUrl' | 'natsUrl'>;
 
 const PAYMENT = { amount: 4999, currency: 'usd', source: 'acct_alice', destination: 'acct_shop' };
 const CHARGE = { amount: 4999, currency: 'usd', card: 'tok_visa' };
@@ -40,3 +44,10 @@ const post = (url: string, key: string, body: object): string =>
 /** As often as one attempt tries. */
 const faultLine = (providerUrl: string): string =>
   `curl ${providerUrl}/control/faults ${JSON_HEADER} -d '{"kind":"cut_after","times":${TRIES}}'`;
+
+function brokersLine({ rabbitMqUrl, natsUrl }: Omit<GreetingOptions, 'providerUrl'>): string {
+  const brokers = [...(rabbitMqUrl ? ['RabbitMQ'] : []), ...(natsUrl ? ['NATS'] : [])];
+  return brokers.length > 0
+    ? `Settlements are taken from ${brokers.join(' and ')}. To send some: npm run settlements --workspace apps/payments -- --help`
+    : 'No settlements are taken: set RABBITMQ_URL, NATS_URL or both to have them consumed.';
+}

@@ -1,17 +1,25 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { parseArgs } from 'node:util';
 import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.js';
-import { type Environment, readEnvironment } from './environment.js';
+import { readEnvironment } from './environment.js';
 import { greeting } from './greeting.js';
+import { USAGE } from './usage.js';
 
-async function start({ port, ...options }: Environment): Promise<void> {
+async function start(): Promise<void> {
+  const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h' } } });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const { port, ...options } = readEnvironment(process.env);
   await assertFree(port);
   const app = await createApp(options);
   app.enableShutdownHooks();
   await app.listen(port);
   const address = (app.getHttpServer() as Server).address() as AddressInfo;
-  console.log(greeting(`http://localhost:${address.port}`, options.providerUrl));
+  console.log(greeting(`http://localhost:${address.port}`, options));
   await stopWithLauncher(app);
 }
 
@@ -38,7 +46,7 @@ function explain(error: unknown): string {
 }
 
 try {
-  await start(readEnvironment(process.env));
+  await start();
 } catch (error) {
   console.error(`Payments did not start: ${explain(error)}`);
   process.exit(1);

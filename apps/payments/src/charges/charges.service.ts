@@ -4,9 +4,11 @@ import { Account } from '../accounts/account.entity.js';
 import { clearingAccountOf, salesAccountOf } from '../accounts/house-accounts.js';
 import { lockAccounts } from '../accounts/lock-accounts.js';
 import { transfer } from '../ledger/transfer.js';
+import { Outbox } from '../outbox/outbox.js';
 import type { ProviderCharge, ProviderRefund } from '../provider/provider-objects.js';
 import { ReceiptQueue } from '../receipts/receipt-queue.js';
 import { Charge } from './charge.entity.js';
+import { paymentCharged } from './charge-events.js';
 import { referredBy } from './charge-id.js';
 import { chargeNotFound, currencyNotOffered } from './charge-problems.js';
 import { ChargeRefund } from './charge-refund.entity.js';
@@ -19,7 +21,10 @@ import { ChargeRefund } from './charge-refund.entity.js';
  */
 @Injectable()
 export class ChargesService {
-  constructor(private readonly receipts: ReceiptQueue) {}
+  constructor(
+    private readonly receipts: ReceiptQueue,
+    private readonly outbox: Outbox,
+  ) {}
 
   /** Adds a charge that was made under a reference of ours, and books what was taken. */
   async add(manager: EntityManager, merchantId: string, made: ProviderCharge): Promise<Charge> {
@@ -77,7 +82,7 @@ export class ChargesService {
     if (!isOffered) throw currencyNotOffered(currency);
   }
 
-  /** The money that the provider has taken is the merchant's from now on, and there is a receipt to write. */
+  /** The money that the provider has taken is the merchant's from now on: there is a receipt to write, and others are told. */
   private async bookCapture(
     manager: EntityManager,
     charge: Charge,
@@ -91,6 +96,7 @@ export class ChargesService {
     await manager.update(Charge, { merchantId, id }, { status, captured });
     await transfer(manager, { merchantId, from, to, amount: captured, currency, chargeId: id });
     await this.receipts.enqueue(manager, charge);
+    await this.outbox.put(manager, paymentCharged(charge));
   }
 }
 

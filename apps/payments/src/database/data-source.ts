@@ -9,8 +9,10 @@ import { Merchant } from '../merchants/merchant.entity.js';
 import { Payment } from '../payments/payment.entity.js';
 import { Refund } from '../payments/refund.entity.js';
 import { Receipt } from '../receipts/receipt.entity.js';
+import { Settlement } from '../settlements/settlement.entity.js';
 import { CreatePaymentsAndLedger1767225600000 } from './migrations/1767225600000-create-payments-and-ledger.js';
 import { CreateCharges1767312000000 } from './migrations/1767312000000-create-charges.js';
+import { CreateSettlements1767398400000 } from './migrations/1767398400000-create-settlements.js';
 import { seed } from './seed.js';
 
 export const createDataSource = (databaseUrl: string): DataSource =>
@@ -18,8 +20,24 @@ export const createDataSource = (databaseUrl: string): DataSource =>
     type: 'postgres',
     url: databaseUrl,
     applicationName: 'payments',
-    entities: [Merchant, Account, Payment, Refund, Charge, ChargeRefund, LedgerEntry, Receipt, ...idempotencyEntities],
-    migrations: [CreatePaymentsAndLedger1767225600000, CreateCharges1767312000000, ...idempotencyMigrations],
+    entities: [
+      Merchant,
+      Account,
+      Payment,
+      Refund,
+      Charge,
+      ChargeRefund,
+      LedgerEntry,
+      Receipt,
+      Settlement,
+      ...idempotencyEntities,
+    ],
+    migrations: [
+      CreatePaymentsAndLedger1767225600000,
+      CreateCharges1767312000000,
+      CreateSettlements1767398400000,
+      ...idempotencyMigrations,
+    ],
   });
 
 /** A connected data source whose schema is up to date and whose demo data is in place. */

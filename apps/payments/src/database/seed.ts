@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { Account, type AccountKind } from '../accounts/account.entity.js';
-import { clearingAccountOf, salesAccountOf } from '../accounts/house-accounts.js';
+import { bankAccountOf, clearingAccountOf, salesAccountOf } from '../accounts/house-accounts.js';
 import { transfer } from '../ledger/transfer.js';
 import { hashApiKey } from '../merchants/api-key.js';
 import { Merchant } from '../merchants/merchant.entity.js';
@@ -24,6 +24,7 @@ async function addMerchant(
     account(equityOf(currency), 'equity', currency),
     account(clearingAccountOf(currency), 'clearing', currency),
     account(salesAccountOf(currency), 'sales', currency),
+    account(bankAccountOf(currency), 'bank', currency),
   ]);
   const customers = accounts.map(({ id, currency }) => account(id, 'customer', currency));
   await manager.insert(

@@ -26,12 +26,15 @@ export class LedgerEntry {
   @Column('text', { name: 'refund_id', nullable: true })
   refundId!: string | null;
 
-  /** The charge that was captured or refunded; null for everything else. */
+  /** The charge that was captured, refunded or settled; null for everything else. */
   @Column('text', { name: 'charge_id', nullable: true })
   chargeId!: string | null;
 
   @Column('text', { name: 'charge_refund_id', nullable: true })
   chargeRefundId!: string | null;
+
+  @Column('text', { name: 'settlement_id', nullable: true })
+  settlementId!: string | null;
 
   @CreateDateColumn({ type: 'timestamptz', name: 'created_at' })
   createdAt!: Date;

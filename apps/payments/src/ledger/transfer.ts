@@ -12,6 +12,7 @@ export interface Transfer {
   readonly refundId?: string;
   readonly chargeId?: string;
   readonly chargeRefundId?: string;
+  readonly settlementId?: string;
 }
 
 /**

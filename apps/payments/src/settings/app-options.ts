@@ -9,7 +9,21 @@ export interface AppOptions {
   readonly providerKeySecret?: string;
   /** What the provider signs its events with: `whsec_` and base64. */
   readonly webhookSecret?: string;
+  /** Where RabbitMQ is; without it nothing is consumed from it, or published to it. */
+  readonly rabbitMqUrl?: string;
+  /** Where NATS is, with JetStream; the same. */
+  readonly natsUrl?: string;
+  /** What the names of queues, exchanges, streams and subjects begin with. */
+  readonly brokerPrefix?: string;
+  /** How often the work of a message is begun before the message is dead-lettered. */
+  readonly messageTries?: number;
 }
+
+/** Has no default: without it something is not done. */
+type Optional = 'rabbitMqUrl' | 'natsUrl';
+
+/** Every option, decided. */
+export type DecidedOptions = Required<Omit<AppOptions, Optional>> & Pick<AppOptions, Optional>;
 
 /** For the demo; none of it is a secret. */
 export const DEFAULTS = {
@@ -18,4 +32,6 @@ export const DEFAULTS = {
   providerDeadlineMs: 10_000,
   providerKeySecret: 'the secret of a demo is none',
   webhookSecret: 'whsec_YSBkZW1vIHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVz',
-} as const satisfies Omit<Required<AppOptions>, 'databaseUrl'>;
+  brokerPrefix: 'payments',
+  messageTries: 10,
+} as const satisfies Omit<Required<AppOptions>, 'databaseUrl' | Optional>;

@@ -1,0 +1,2 @@
+/** The task's name, by which the queue knows who does it. Its payload is the event. */
+export const PUBLISH_EVENT = 'publish-event';
