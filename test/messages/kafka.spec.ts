@@ -56,7 +56,7 @@ class BrokerlessKafka extends ServerKafka {
       message,
       heartbeat: () => Promise.resolve(),
       pause: () => () => undefined,
-    } as never);
+    });
   }
 }
 
