@@ -4,6 +4,7 @@ import { type IdempotentOperation } from 'nestjs-idempotency';
 
 import { eventually, gate } from '../module/gate.js';
 import { Logbook } from '../module/listening.js';
+import { Witness } from '../module/witness.js';
 import { pay } from '../module/work-app.js';
 import { Callee, type Play, type Reconciling, Stage } from './plays.js';
 
@@ -148,6 +149,48 @@ describe('the reconciler', () => {
     expect(await payments()).toEqual(['ch_1']);
     for (const one of stuck) stage.reconcileBy(one, finishing(new Callee(`ch_${one}`)));
     expect(await stage.operations.reconcile()).toBe(stuck.length);
+  });
+
+  it('goes on without a method that takes too long, and reports it', async () => {
+    const hasty = await Stage.open({ url: stage.url, logbook, idempotency: { renewForMs: 300 } });
+    const [blocker, end] = [await Witness.of(stage.url), gate()];
+    const keys = [randomUUID(), randomUUID()] as const;
+    const begun = new Set<string>();
+    const endless: Reconciling[] = [
+      async () => {
+        await end.passed;
+        return { status: 201 };
+      },
+      (operation) =>
+        operation.commit(async (manager) => {
+          await manager.query('SELECT pg_advisory_xact_lock(1)');
+          await pay(manager, operation.key, 'too late');
+          return { status: 201 };
+        }),
+    ];
+    try {
+      await blocker.rows('SELECT pg_advisory_lock(1)');
+      for (const [at, one] of keys.entries()) {
+        await abandoned(one);
+        stage.reconcileBy(one, (operation) => {
+          begun.add(one);
+          return endless[at]!(operation);
+        });
+      }
+      expect(await hasty.operations.reconcile()).toBe(0);
+      expect(begun).toEqual(new Set(keys));
+      expect(logbook.complaints('plays could not be reconciled').join()).toContain('It took longer than 300 ms');
+    } finally {
+      end.open();
+      await blocker.close();
+      await hasty.close();
+    }
+    for (const one of keys) {
+      expect(await stage.record(one)).toEqual({ state: 'in_progress', has_steps: true, is_live: null });
+      expect(await stage.app.witness.payments(one)).toEqual([]);
+      stage.reconcileBy(one, finishing(new Callee(`ch_${one}`)));
+    }
+    expect(await stage.operations.reconcile()).toBe(keys.length);
   });
 
   it('does not take up what somebody is at work on, nor what was asked for a moment ago', async () => {

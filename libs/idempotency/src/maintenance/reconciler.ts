@@ -34,6 +34,8 @@ export class Reconciler<Tx> {
     private readonly endpoints: ReadonlyMap<string, ReconciledEndpoint<Tx>>,
     /** How long after its last outside call an operation is left to its client's retries, in milliseconds. */
     private readonly afterMs: number,
+    /** How long one operation may take before the reconciler goes on without it, in milliseconds. */
+    private readonly longestMs: number,
     private readonly report: Report,
   ) {}
 
@@ -72,13 +74,32 @@ export class Reconciler<Tx> {
       const arrival = await this.executor.arrive(attempt);
       if (arrival.kind !== 'claimed') return false;
       const { execution } = arrival;
-      const fate = await execution.settle(await this.verdictOn(execution, endpoint));
+      const verdict = await this.inTime(this.verdictOn(execution, endpoint));
+      if (verdict === null) {
+        // Its end waits for what is still being written, which may be for ever.
+        void execution.settle({ kind: 'release' });
+        throw new Error(`It took longer than ${this.longestMs} ms; the operation stays as it is.`);
+      }
+      const fate = await execution.settle(verdict);
       if (fate.kind === 'failed' || fate.kind === 'unknown') throw fate.cause;
       return fate.kind === 'recorded';
     } catch (error) {
       if (isShuttingDown(error)) throw error;
       this.report(`An operation of ${operation.endpoint} could not be reconciled.`, error);
       return false;
+    }
+  }
+
+  /** Null where it takes too long, whatever becomes of it then. */
+  private async inTime(work: Promise<Verdict>): Promise<Verdict | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, this.longestMs, null).unref();
+    });
+    try {
+      return await Promise.race([work, over]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

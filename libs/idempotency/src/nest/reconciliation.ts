@@ -42,8 +42,9 @@ export class Reconciliation {
   /** @throws {Error} naming the method, where its endpoint is none that makes steps under a name. */
   start(): void {
     const endpoints = this.reconciledEndpoints();
-    const { reconcileAfterMs, reconcileEveryMs } = this.settings;
-    this.reconciler = new Reconciler(this.backlog, this.executor, endpoints, reconcileAfterMs, this.report);
+    const { backlog, executor, report } = this;
+    const { reconcileAfterMs, reconcileEveryMs, renewForMs } = this.settings;
+    this.reconciler = new Reconciler(backlog, executor, endpoints, reconcileAfterMs, renewForMs, report);
     if (endpoints.size > 0) this.timer = setInterval(() => void this.reconcileDue(), reconcileEveryMs).unref();
   }
 
