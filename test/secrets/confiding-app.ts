@@ -66,5 +66,6 @@ export async function prepareDatabase(url: string): Promise<void> {
   const dataSource = await new DataSource(dataSourceOptions(url)).initialize();
   await dataSource.runMigrations();
   await dataSource.query('CREATE TABLE cards (number text NOT NULL)');
+  await dataSource.query('CREATE TABLE holders (name text UNIQUE DEFERRABLE INITIALLY DEFERRED)');
   await dataSource.destroy();
 }

@@ -147,6 +147,14 @@ export class ConfidingController {
     return { token: text };
   }
 
+  @Post('deferred')
+  @Idempotent()
+  async deferred(@TransactionManager() manager: EntityManager): Promise<unknown> {
+    const values = [this.secrets['a value that a constraint refused at the COMMIT']];
+    for (const _ of [1, 2]) await manager.query('INSERT INTO holders (name) VALUES ($1)', values);
+    return { token: this.secrets['the answer of work whose COMMIT failed'] };
+  }
+
   @Post('after-commit')
   @Idempotent()
   afterCommit(): unknown {

@@ -64,7 +64,7 @@ export class Life {
   }
 
   private async failed(): Promise<void> {
-    for (const route of ['thrown', 'query-failed', 'swallowed', 'committed-by-itself', 'unsealed']) {
+    for (const route of ['thrown', 'query-failed', 'swallowed', 'committed-by-itself', 'deferred', 'unsealed']) {
       await this.expectStatus(500, { route, key: route });
     }
   }

@@ -40,6 +40,8 @@ describe.each(PLATFORMS)('when everything has happened, on %s', (platform) => {
     }
     // Or nobody has listened.
     expect(output.text).toContain('Nest application successfully started');
+    // What is told of a commit that failed does not hold the rows that it failed for.
+    expect(output.text).toContain('The work of POST /vaults/:vault/deferred could not be committed');
     evidence.addOutput(output);
   });
 

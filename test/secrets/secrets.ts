@@ -48,6 +48,7 @@ export const MAY_STAND = {
   'the message of an error': ['log'],
   'a parameter of a statement that failed': ['log'],
   'a parameter of a statement whose failure was swallowed': [],
+  'a value that a constraint refused at the COMMIT': [],
   // What the application's own functions throw is told to its operators, and to nobody else.
   'the message of an error in afterCommit': ['log'],
   'the message of an error in a fingerprint function': ['log'],

@@ -278,7 +278,7 @@ export class HttpRun implements HoldOptions {
       case 'released':
         return answer.kind === 'broken' ? held.discard(this.problem(brokenOff(answer.reason))) : held.release();
       case 'failed':
-        return held.discard(this.problem(failed(fate.cause)));
+        return held.discard(this.problem(this.failed(fate.cause)));
       case 'lost': {
         const { decision } = fate;
         if (decision.kind !== 'replay') return held.discard(this.problem(refusalOf(decision)));
@@ -291,15 +291,18 @@ export class HttpRun implements HoldOptions {
     }
   }
 
+  private failed(cause: unknown): IdempotencyError {
+    if (cause instanceof IdempotencyError) return cause;
+    if (isConflict(cause)) return gaveWay(cause);
+    // The client is not shown what the database said, such as of a constraint that was deferred to the commit.
+    const { endpoint } = this.execution.attempt.operation;
+    this.report(`The work of ${endpoint} could not be committed; everything it wrote was undone.`, cause);
+    return workBroken('The work could not be committed; everything it wrote was undone.', cause);
+  }
+
   private problem(error: IdempotencyError): OwnAnswer {
     return this.problems.answer(error, this.exchange);
   }
-}
-
-function failed(cause: unknown): IdempotencyError {
-  if (cause instanceof IdempotencyError) return cause;
-  if (isConflict(cause)) return gaveWay(cause);
-  return workBroken('The work could not be committed; everything it wrote was undone.', cause);
 }
 
 function refusedTooLate(error: StepRefusedError): IdempotencyError {
