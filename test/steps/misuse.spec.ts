@@ -149,6 +149,8 @@ describe('a step', () => {
 
   it.each([
     ['a name', '', {}, 'A step needs a name.'],
+    ['a name that can be kept', 'charge\0', {}, 'and no NUL among them'],
+    ['a name of some length', 'x'.repeat(256), {}, 'at most 255 characters'],
     ['a whole number of tries', 'charge', { tries: 0.5 }, 'needs a whole number of tries'],
   ])('without %s is refused', async (_, name, options, remedy) => {
     const provider = new Callee('ch_1');

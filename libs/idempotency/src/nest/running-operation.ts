@@ -22,6 +22,9 @@ export interface OperationTerms {
 
 const DEFAULT_DEADLINE = '20s';
 
+/** As long as a key. */
+const MAX_NAME_LENGTH = 255;
+
 /** What the code of one run can do with its operation, and the transaction that it does it in. */
 export class RunningOperation implements IdempotentOperation {
   /** The manager of the open transaction; null while there is none. */
@@ -166,6 +169,11 @@ export class RunningOperation implements IdempotentOperation {
     const { attempt } = this.execution;
     const { deadlineMs, deadline = DEFAULT_DEADLINE, tries = 1, failure = failureOf, whenUnknown = 'repeat' } = options;
     if (name === '') throw workBroken('A step needs a name.');
+    if (name.length > MAX_NAME_LENGTH || name.includes('\0')) {
+      throw workBroken(
+        `The name of a step has at most ${MAX_NAME_LENGTH} characters, and no NUL among them. Say in it what is done.`,
+      );
+    }
     if (!Number.isInteger(tries) || tries < 1)
       throw workBroken(`The step '${name}' needs a whole number of tries, at least 1.`);
     return {
