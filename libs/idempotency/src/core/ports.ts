@@ -70,8 +70,8 @@ export interface Backlog {
    * Each may be taken by somebody meanwhile: its claim decides.
    */
   abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]>;
-  /** One operation in progress; null when it is not, or there is none. */
-  find(operation: Operation): Promise<UnfinishedOperation | null>;
+  /** One operation in progress that has announced this call; null when it is not, or has not. */
+  find(operation: Operation, step: string): Promise<UnfinishedOperation | null>;
 }
 
 /** The announcement of one outside call. */

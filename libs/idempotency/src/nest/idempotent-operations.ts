@@ -49,7 +49,7 @@ export class IdempotentOperations {
    * name; `in_progress` where somebody works on it. A step whose result is known is left as it is.
    */
   async resolve(operation: Operation, step: string, outcome: StepOutcome): Promise<NotResolved | null> {
-    const found = await this.backlog.find(operation);
+    const found = await this.backlog.find(operation, step);
     if (!found) return 'not_found';
     const attempt = { ...found, strategy: { kind: 'lease' }, leaseMs: LEASE_MS, retentionMs: RETENTION_MS } as const;
     const arrival = await this.executor.arrive(attempt);

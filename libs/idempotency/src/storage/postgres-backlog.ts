@@ -33,15 +33,16 @@ WHERE last.at <= now() - $2::interval AND r.${c.state} = 'in_progress' AND (r.${
 ORDER BY last.at LIMIT $3`;
     this.findText = `
 ${found} FROM ${table} AS r
-WHERE r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.state} = 'in_progress'`;
+WHERE r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.state} = 'in_progress' AND EXISTS (
+  SELECT FROM ${steps} AS s WHERE s.${s.tenant} = $1 AND s.${s.endpoint} = $2 AND s.${s.key} = $3 AND s.${s.name} = $4)`;
   }
 
   async abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]> {
     return this.query(this.abandonedText, [endpoints, interval(afterMs), limit]);
   }
 
-  async find({ tenant, endpoint, key }: Operation): Promise<UnfinishedOperation | null> {
-    return (await this.query(this.findText, [tenant, endpoint, key]))[0] ?? null;
+  async find({ tenant, endpoint, key }: Operation, step: string): Promise<UnfinishedOperation | null> {
+    return (await this.query(this.findText, [tenant, endpoint, key, step]))[0] ?? null;
   }
 
   /** On the primary, also where reads go to replicas. */
