@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ConflictException } from '@nestjs/common';
+import { ConflictException, NotFoundException } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type StepCall, StepRefusedError } from 'nestjs-idempotency';
 
@@ -149,6 +149,21 @@ describe('a step', () => {
     expect(await stage.steps(key)).toEqual([]);
     expect((await stage.play(key, charging(provider.call))).status).toBe(201);
     expect(provider.calls.map(({ tries }) => tries)).toEqual([1, 1]);
+  });
+
+  it('that had no effect is no end of the operation, whatever its error is answered with', async () => {
+    const provider = new Callee('ch_1');
+    const gone = new NotFoundException();
+    const unready: Play = (operation) =>
+      operation.step('charge', () => Promise.reject(gone), { failure: () => 'no_effect' });
+    for (const _ of [1, 2]) expect(await stage.play(key, unready)).toMatchObject({ status: 404, isReplay: false });
+    expect((await stage.play(key, charging(provider.call))).status).toBe(201);
+    expect(await payments()).toEqual(['ch_1']);
+    // Whoever answers so himself has decided.
+    key = randomUUID();
+    const deciding: Play = (operation) => unready(operation).catch(() => Promise.reject(new NotFoundException()));
+    expect(await stage.play(key, deciding)).toMatchObject({ status: 404, isReplay: false });
+    expect(await stage.play(key, deciding)).toMatchObject({ status: 404, isReplay: true });
   });
 
   it('whose result is known is not called again when what follows it failed', async () => {

@@ -34,6 +34,8 @@ export class Steps {
   private readonly pauses = new Pauses();
   private talking: Promise<unknown> = Promise.resolve();
   private hasSuccess = false;
+  /** What calls have failed with that had no effect. */
+  private readonly passing = new WeakSet<object>();
 
   constructor(
     private readonly session: Session<unknown>,
@@ -57,6 +59,11 @@ export class Steps {
   /** A call has had its effect, as far as this attempt has learnt. */
   get hasSucceeded(): boolean {
     return this.hasSuccess;
+  }
+
+  /** Whether a call that certainly had no effect has failed with this, so that the same one may succeed next time. */
+  isPassing(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.passing.has(error);
   }
 
   get isUnderWay(): boolean {
@@ -127,7 +134,10 @@ export class Steps {
         await this.finish(step, text);
         return this.known(step, text, outcome.cause) as Result;
       }
-      if (outcome.kind === 'no_effect') await this.withdraw(step);
+      if (outcome.kind === 'no_effect') {
+        await this.withdraw(step);
+        if (typeof outcome.error === 'object' && outcome.error !== null) this.passing.add(outcome.error);
+      }
       const isHeld = outcome.kind === 'unknown' && terms.whenUnknown === 'hold';
       if (isHeld || tries >= terms.maxTries || this.lost.aborted) {
         throw outcome.kind === 'unknown' ? outcomeUnknown(step, outcome.error) : outcome.error;

@@ -19,7 +19,7 @@ import type { Report } from '../core/ports.js';
 import type { RecordedHeader } from '../core/recording.js';
 import { refusalOf } from '../core/refusal.js';
 import { StepRefusedError } from '../core/steps.js';
-import { judge, type WorkOutcome } from '../http/judge.js';
+import { type ErrorRule, judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
 import { answerWith } from '../http/returned-value.js';
 import { holdResponse } from '../http/wire/held-response.js';
@@ -251,12 +251,18 @@ export class HttpRun implements HoldOptions {
     // What was undone and answered by nobody, or by somebody else, is not to be told as done.
     const isUntold = answer.kind === 'unseen' && this.outcome?.kind === 'threw';
     if (answer.kind === 'broken' || isUntold || this.execution.steps.hasUnknown) return { kind: 'release' };
-    const { errors, keeping } = this.endpoint;
+    const { keeping } = this.endpoint;
     const status = answer.kind === 'unseen' ? this.ownStatus : answer.status;
-    const kind = judge(this.outcome ?? { kind: 'returned', status }, status, errors);
+    const kind = judge(this.outcome ?? { kind: 'returned', status }, status, this.errorRule);
     if (kind === 'release') return { kind };
     return { kind, recording: await recordingOf(answer, status, keeping, this.execution.attempt.operation) };
   }
+
+  /** The endpoint's; where that says nothing, a call that had no effect is no reason to refuse for good. */
+  private readonly errorRule: ErrorRule = (error, status) => {
+    const ruled = this.endpoint.errors?.(error, status);
+    return ruled === undefined && this.execution.steps.isPassing(error) ? 'release' : ruled;
+  };
 
   /** Whether an answer tells of an end, while it is not known whether an outside call has happened. */
   private isPremature(answer: WireAnswer): boolean {
