@@ -79,7 +79,8 @@ export class ProviderClient {
     let response: Response;
     let body: unknown;
     try {
-      response = await fetch(`${providerUrl}${path}`, { ...init, headers });
+      // Of a request that was sent on elsewhere, only the last answer would be seen.
+      response = await fetch(`${providerUrl}${path}`, { ...init, headers, redirect: 'error' });
       body = await bodyOf(response);
     } catch (error) {
       throw new ProviderError('The provider did not answer.', undefined, error);
