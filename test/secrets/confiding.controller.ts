@@ -230,6 +230,10 @@ export class ConfidingController {
     ]);
     await this.dataSource.query(`INSERT INTO cards VALUES ('${literal}')`);
     await this.dataSource.query(`INSERT INTO cards VALUES ('it''s ${literal}')`);
+    await this.dataSource.query(`INSERT INTO cards VALUES (E'it\\'s ${literal}')`);
+    await this.dataSource.query(`INSERT INTO cards VALUES ($$${literal}$$)`);
+    await this.dataSource.query(`INSERT INTO cards VALUES ($of$it's $$${literal}$of$)`);
+    await this.dataSource.query(`INSERT INTO cards /* it's ${literal} */ VALUES ('')`);
     return {};
   }
 }

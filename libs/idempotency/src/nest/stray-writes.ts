@@ -1,5 +1,6 @@
 import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 
+import { partsOf } from '../storage/quoted-text.js';
 import { currentAttempt } from './attempt-context.js';
 
 /** One comment, or white space, at the beginning. */
@@ -8,6 +9,9 @@ const PREAMBLE = /^(?:\s+|--[^\n]*\n|\/\*[\s\S]*?\*\/)/;
 const WRITE = /^(?:insert|update|delete|merge|truncate|copy)\b/i;
 
 const WRITING_PART = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\b/i;
+
+/** No part of a name, and no parameter. */
+const NUMBER = /(?<![\w$])\d[\w.]*/g;
 
 /** Only so much of a statement is shown: enough to find it. */
 const SHOWN_LENGTH = 80;
@@ -53,7 +57,12 @@ function isWrite(query: string): boolean {
   return WRITE.test(command) || (/^with\b/i.test(command) && WRITING_PART.test(command));
 }
 
-/** Values that stand in the text are somebody's data. */
+/** Values that stand in the text are somebody's data, and so may be what comments say. */
 function withoutValues(query: string): string {
-  return query.replace(/'(?:[^']|'')*'?|\b\d+(?:\.\d+)?\b/g, '?');
+  const shown = Array.from(partsOf(query), ({ text, opening }) => {
+    if (opening === null) return text.replace(NUMBER, '?');
+    if (opening === '"') return text;
+    return opening === '--' || opening === '/*' ? ' ' : '?';
+  });
+  return shown.join('');
 }
