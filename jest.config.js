@@ -8,14 +8,14 @@ const swc = {
   sourceMaps: 'inline',
 };
 
-/** One run of the suite against one major version of TypeORM. */
+/** One run of specs; by default of the whole suite, but for what needs message brokers. */
 const project = (displayName, overrides = {}) => ({
   displayName,
   testEnvironment: 'node',
   testMatch: ['<rootDir>/libs/*/src/**/*.spec.ts', '<rootDir>/apps/*/src/**/*.spec.ts', '<rootDir>/test/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/brokers/'],
   modulePathIgnorePatterns: ['/dist/'],
   ...overrides,
   moduleNameMapper: {
@@ -33,6 +33,11 @@ export default {
     project('typeorm-0.3', {
       testMatch: ['<rootDir>/test/typeorm/**/*.spec.ts'],
       moduleNameMapper: { '^typeorm$': 'typeorm-0.3' },
+    }),
+    // By `npm run test:brokers`.
+    project('brokers', {
+      testMatch: ['<rootDir>/test/brokers/**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '/dist/'],
     }),
   ],
 };
