@@ -29,7 +29,7 @@ const PAGES = [
 ];
 
 describe('the documentation', () => {
-  it.each(['README.md', 'docs/guarantees.md', 'docs/outside-calls.md'].flatMap(testsNamedIn))(
+  it.each(['README.md', 'docs/guarantees.md', 'docs/messages.md', 'docs/outside-calls.md'].flatMap(testsNamedIn))(
     'names a test that exists: %s: %s',
     (file, title) => {
       expect(existsSync(join(ROOT, file))).toBe(true);
@@ -55,6 +55,7 @@ describe('the examples', () => {
 
   it.each([
     ['README.md', 3],
+    ['docs/messages.md', 6],
     ['docs/outside-calls.md', 9],
   ])('of %s compile as they stand', (page, least) => {
     const examples = examplesOf(page);
