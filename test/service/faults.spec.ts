@@ -309,6 +309,27 @@ describe('a store that is away', () => {
   });
 });
 
+describe('a message whose claim was answered in vain', () => {
+  it('is not parked for that, but handled when it comes again', async () => {
+    const delivered = message({ maxTries: 1 });
+    let isFirst = true;
+    proxy.intercept = (chunk) => {
+      if (!isFirst || !chunk.includes(delivered.key)) return 'pass';
+      isFirst = false;
+      return 'pass and cut';
+    };
+    const work = paying();
+    expect(await app.service.consume(delivered, work)).toMatchObject({
+      kind: 'retry',
+      error: code('store-unavailable'),
+    });
+    await eventually('the claim is released', async () => !(await recordOf(witness, delivered.key))?.is_live);
+    const again = await app.service.consume(delivered, work);
+    expect(again).toMatchObject({ outcome: { kind: 'executed', value: { attempts: 1 } } });
+    expect(work.seen.runs).toBe(1);
+  });
+});
+
 describe('work that only the COMMIT finds wrong', () => {
   it('is undone, and rejects with what the database said', async () => {
     const asked = request();
