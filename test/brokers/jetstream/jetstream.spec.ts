@@ -1,0 +1,4 @@
+import { describeDeliveries } from '../deliveries.js';
+import { JetStreamBroker } from './jetstream.broker.js';
+
+describeDeliveries('jetstream', JetStreamBroker.open);
