@@ -54,17 +54,25 @@ export class Executor<Tx> {
     const { patienceMs, signal } = patience;
     if (patienceMs === 0 || arrival.kind !== 'in_progress') return arrival;
     const endsAt = performance.now() + patienceMs;
-    const impatience = this.pauses.for(patienceMs, signal).then(() => null);
-    for (let looks = 0; arrival.kind === 'in_progress'; looks++) {
-      const leftMs = endsAt - performance.now();
-      if (leftMs <= 0) break;
-      await this.pauses.for(Math.min(pauseMs(looks), leftMs), signal);
-      const found = await Promise.race([this.look(attempt), impatience]);
-      if (this.isClosing) throw shuttingDown();
-      if (signal?.aborted) break;
-      if (found !== null) arrival = found.kind === 'claimable' ? await this.claim(attempt, found.fingerprint) : found;
+    // Closed while the first look was under way: nobody would end the pauses any more.
+    if (this.isClosing) throw shuttingDown();
+    const over = new AbortController();
+    const waiting = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const impatience = this.pauses.for(patienceMs, waiting).then(() => null);
+    try {
+      for (let looks = 0; arrival.kind === 'in_progress'; looks++) {
+        const leftMs = endsAt - performance.now();
+        if (leftMs <= 0) break;
+        await this.pauses.for(Math.min(pauseMs(looks), leftMs), signal);
+        const found = await Promise.race([this.look(attempt), impatience]);
+        if (this.isClosing) throw shuttingDown();
+        if (signal?.aborted) break;
+        if (found !== null) arrival = found.kind === 'claimable' ? await this.claim(attempt, found.fingerprint) : found;
+      }
+      return arrival;
+    } finally {
+      over.abort();
     }
-    return arrival;
   }
 
   /** What the record says now; null where the store does not tell. It takes no lock and writes nothing. */

@@ -136,5 +136,20 @@ export interface LeaseRenewal {
   renew(lease: Lease): Promise<boolean>;
 }
 
+/** What one batch of a sweep has deleted. */
+export interface Swept {
+  readonly count: number;
+  /** The expiry that the next batch begins at, as the store writes it; null where nothing was deleted. */
+  readonly last: string | null;
+}
+
+/** Deletes records past their retention that nobody is at work on; never one that knows of outside calls. */
+export interface RecordSweep {
+  /** Deletes at most `batch` of those that expired at `from` or later, the first first. */
+  sweep(batch: number, from: string): Promise<Swept>;
+  /** The expiry that comes after that of the first such record; null where there is none. */
+  beyond(from: string): Promise<string | null>;
+}
+
 /** Told of what must not fail the work nor vanish: an operator wants to read it. */
 export type Report = (message: string, error: unknown) => void;

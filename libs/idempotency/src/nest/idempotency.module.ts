@@ -5,10 +5,13 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import { Executor } from '../core/executor.js';
 import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
+import { Pauses } from '../core/patience.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
+import { Sweeper } from '../maintenance/sweeper.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
+import { PostgresSweep } from '../storage/postgres-sweep.js';
 import { PostgresStore } from '../storage/postgres-store.js';
 import { reachesServerDirectly } from '../storage/prepared-statements.js';
 import { Endpoints } from './endpoints.js';
@@ -48,6 +51,7 @@ import {
   RENEWER,
   REPORT,
   SETTINGS,
+  SWEEPER,
 } from './tokens.js';
 
 /** Makes every handler that is decorated with `@Idempotent()` safe to retry. Import it once, in the root module. */
@@ -104,6 +108,9 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
   };
 }
 
+/** Deleted in some tens of milliseconds: whoever waits for a row of it does not wait for long. */
+const SWEEP_BATCH = 1_000;
+
 const WIRING: Provider[] = [
   { provide: SETTINGS, useFactory: moduleSettings, inject: [OPTIONS] },
   { provide: REPORT, useFactory: loggedReport },
@@ -154,6 +161,12 @@ const WIRING: Provider[] = [
       report: Report,
     ) => new MessageArrivals(consumption, tenants, holds, messages?.park, () => lifecycle.started(), report),
     inject: [CONSUMPTION, Tenants, HOLDS, OPTIONS, IdempotencyLifecycle, REPORT],
+  },
+  {
+    provide: SWEEPER,
+    useFactory: (dataSource: DataSource, report: Report) =>
+      new Sweeper(new PostgresSweep(dataSource), SWEEP_BATCH, new Pauses(), report),
+    inject: [DATA_SOURCE, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
   { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },

@@ -6,9 +6,10 @@ import type { Operation } from '../core/operation.js';
 import type { Backlog } from '../core/ports.js';
 import { providerKey } from '../core/provider-key.js';
 import type { StepResult } from '../core/step-codec.js';
+import type { Sweeper } from '../maintenance/sweeper.js';
 import { Reconciliation } from './reconciliation.js';
 import type { ModuleSettings } from './settings.js';
-import { BACKLOG, EXECUTOR, SETTINGS } from './tokens.js';
+import { BACKLOG, EXECUTOR, SETTINGS, SWEEPER } from './tokens.js';
 
 /** What somebody found out about a call of which nobody knew whether it had happened. */
 export type StepOutcome =
@@ -30,6 +31,7 @@ export class IdempotentOperations {
     @Inject(BACKLOG) private readonly backlog: Backlog,
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
+    @Inject(SWEEPER) private readonly sweeper: Sweeper,
     private readonly reconciliation: Reconciliation,
   ) {}
 
@@ -39,6 +41,14 @@ export class IdempotentOperations {
    */
   reconcile(): Promise<number> {
     return this.reconciliation.reconcileDue();
+  }
+
+  /**
+   * Deletes records past their retention, now, as the module does from time to time by itself; resolves to how many they
+   * were. For an application that is started for it, such as by cron, where the others have `sweep: false`.
+   */
+  sweep(): Promise<number> {
+    return this.sweeper.sweepDue();
   }
 
   /**

@@ -12,6 +12,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 
 import type { Executor } from '../core/executor.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
+import type { Sweeper } from '../maintenance/sweeper.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { Endpoints } from './endpoints.js';
@@ -21,10 +22,10 @@ import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import type { ModuleSettings } from './settings.js';
 import { StrayWrites } from './stray-writes.js';
-import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HOLDS, RENEWAL, RENEWER, SETTINGS } from './tokens.js';
+import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HOLDS, RENEWAL, RENEWER, SETTINGS, SWEEPER } from './tokens.js';
 
-/** The longest time between two looks at the leases, in milliseconds. */
-const MAX_TICK_MS = 1_000;
+/** The longest time between two looks at the leases, in milliseconds: plain code may ask for one that is short. */
+const MAX_TICK_MS = 100;
 
 /** Starts and stops with the application: what must be true before the first request, what must be over after the last. */
 @Injectable()
@@ -33,6 +34,7 @@ export class IdempotencyLifecycle
 {
   private readonly logger = new Logger('IdempotencyModule');
   private timer: NodeJS.Timeout | undefined;
+  private sweepTimer: NodeJS.Timeout | undefined;
   private starting: Promise<void> | undefined;
 
   constructor(
@@ -42,6 +44,7 @@ export class IdempotencyLifecycle
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
     @Inject(RENEWER) private readonly renewer: LeaseRenewer,
     @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
+    @Inject(SWEEPER) private readonly sweeper: Sweeper,
     @Inject(HOLDS) private readonly holds: Holds,
     private readonly routes: RouteCheck,
     private readonly consumers: ConsumerCheck,
@@ -71,17 +74,20 @@ export class IdempotencyLifecycle
     for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
     for (const warning of this.consumers.warnings(this.endpoints)) this.logger.warn(warning);
     this.reconciliation.start();
+    this.sweepFromTimeToTime();
     const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
     this.timer = setInterval(() => void this.renewer.renewDue(), tickMs).unref();
   }
 
   onModuleDestroy(): void {
+    clearTimeout(this.sweepTimer);
     this.reconciliation.stop();
     this.executor.close();
     this.holds.close();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    await this.sweeper.stop();
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<'tooLong'>((resolve) => {
       timer = setTimeout(() => resolve('tooLong'), this.settings.shutdownTimeoutMs);
@@ -96,6 +102,15 @@ export class IdempotencyLifecycle
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.renewal.close();
+  }
+
+  /** Each time after a pause of its own, so that processes which were started together do not all sweep at once. */
+  private sweepFromTimeToTime(): void {
+    const { sweepEveryMs } = this.settings;
+    if (sweepEveryMs === null) return;
+    const pauseMs = sweepEveryMs * (0.5 + Math.random());
+    const sweep = (): void => void this.sweeper.sweepDue().then(() => this.sweepFromTimeToTime());
+    this.sweepTimer = setTimeout(sweep, pauseMs).unref();
   }
 
   private watchStrayWrites(): void {

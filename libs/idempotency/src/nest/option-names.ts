@@ -106,6 +106,9 @@ const MODULE: Rules<IdempotencyModuleOptions> = {
   reconcileAfterMs: anything,
   reconcileEvery: anything,
   reconcileEveryMs: anything,
+  sweep: yesOrNo,
+  sweepEvery: anything,
+  sweepEveryMs: anything,
 };
 
 /** @throws {Error} naming the option of `@Idempotent()` that is none, or that cannot have this value. */

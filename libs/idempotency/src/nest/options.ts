@@ -164,6 +164,11 @@ export interface IdempotencyModuleOptions extends EndpointOptions {
   /** How often such operations are looked for. Default `30s`. */
   readonly reconcileEvery?: Duration;
   readonly reconcileEveryMs?: number;
+  /** Whether this process deletes records past their retention. Default true; any number of processes may. */
+  readonly sweep?: boolean;
+  /** How often records past their retention are looked for. Default `1m`. */
+  readonly sweepEvery?: Duration;
+  readonly sweepEveryMs?: number;
   /** The page that tells callers about keys; linked where a key is missing. */
   readonly docsUrl?: string;
   /** How long an attempt waits for a free database connection before it is answered 503. Default `10s`. */

@@ -127,6 +127,8 @@ export interface ModuleSettings {
   readonly providerKeySecret: string | undefined;
   readonly reconcileAfterMs: number;
   readonly reconcileEveryMs: number;
+  /** Null where this process does not sweep by itself. */
+  readonly sweepEveryMs: number | null;
   /** How late a message may come again; undefined where nobody has said. */
   readonly redeliveryHorizonMs: number | undefined;
 }
@@ -163,6 +165,7 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
     providerKeySecret: providerKeySecretOf(options),
     reconcileAfterMs: given('reconcileAfter', options) ?? milliseconds('reconcileAfter', '5m'),
     reconcileEveryMs: given('reconcileEvery', options) ?? milliseconds('reconcileEvery', '30s'),
+    sweepEveryMs: options.sweep === false ? null : (given('sweepEvery', options) ?? milliseconds('sweepEvery', '1m')),
     redeliveryHorizonMs: given('redeliveryHorizon', options.messages ?? {}),
   };
 }

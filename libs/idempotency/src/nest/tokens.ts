@@ -10,6 +10,7 @@ export const BACKLOG = Symbol.for('nestjs-idempotency:backlog');
 export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
 export const OPERATION_RUNS = Symbol.for('nestjs-idempotency:operation-runs');
 export const CONSUMPTION = Symbol.for('nestjs-idempotency:consumption');
+export const SWEEPER = Symbol.for('nestjs-idempotency:sweeper');
 export const HOLDS = Symbol.for('nestjs-idempotency:holds');
 export const MESSAGE_ARRIVALS = Symbol.for('nestjs-idempotency:message-arrivals');
 export const REPORT = Symbol.for('nestjs-idempotency:report');

@@ -1,0 +1,75 @@
+import type { Pauses } from '../core/patience.js';
+import type { RecordSweep, Report } from '../core/ports.js';
+
+/** Where a sweep begins: with the record that expired first. */
+const FROM_THE_FIRST = '-infinity';
+
+/**
+ * Deletes records past their retention, as a batch verb: somebody else decides when.
+ *
+ * Any number of processes may do so at once: each skips what another one has just locked. A batch is followed by a pause
+ * as long as itself, so that a sweep of many takes the database for half of its time at most.
+ */
+export class Sweeper {
+  private running: Promise<number> | null = null;
+  private isStopping = false;
+
+  constructor(
+    private readonly sweep: RecordSweep,
+    /** The most records that are deleted in one transaction. */
+    private readonly batch: number,
+    private readonly pauses: Pauses,
+    private readonly report: Report,
+  ) {}
+
+  /** Deletes all that is due; resolves to how many records that were. Never rejects. */
+  sweepDue(): Promise<number> {
+    this.running ??= this.sweepAll().finally(() => (this.running = null));
+    return this.running;
+  }
+
+  /** Ends with the batch under way. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.pauses.endAll();
+    await this.running;
+  }
+
+  private async sweepAll(): Promise<number> {
+    let swept = 0;
+    /** How many more records go one by one, after a batch that could not be deleted. */
+    let single = 0;
+    let next: string | null = FROM_THE_FIRST;
+    while (next !== null && !this.isStopping) {
+      const from = next;
+      const startedAt = performance.now();
+      const batch = single > 0 ? 1 : this.batch;
+      try {
+        const { count, last } = await this.sweep.sweep(batch, from);
+        swept += count;
+        next = count < batch ? null : last;
+        if (single > 0) single--;
+      } catch (error) {
+        if (batch > 1) single = batch;
+        else {
+          next = await this.beyond(from, error);
+          single = 0;
+        }
+      }
+      if (next !== null) await this.pauses.for(performance.now() - startedAt);
+    }
+    return swept;
+  }
+
+  /** Leaves out the record that could not be deleted. */
+  private async beyond(from: string, error: unknown): Promise<string | null> {
+    try {
+      const next = await this.sweep.beyond(from);
+      this.report('A record past its retention could not be deleted, and was left out.', error);
+      return next;
+    } catch {
+      this.report('The store did not answer; records past their retention are swept another time.', error);
+      return null;
+    }
+  }
+}
