@@ -51,7 +51,6 @@ const REUSED = { kind: 'problem', status: 422, code: 'idempotency-key-reused' } 
 const NOT_KEPT = { kind: 'problem', status: 409, code: 'idempotency-response-unavailable' } as const;
 const WORK_CONFLICT = { kind: 'problem', status: 503, code: 'idempotency-work-conflict', retryAfter: 1 } as const;
 const UNAVAILABLE = { kind: 'problem', status: 503, code: 'idempotency-store-unavailable', retryAfter: 1 } as const;
-const BROKEN = { kind: 'problem', status: 500, code: 'idempotency-work-broken' } as const;
 
 const GAVE_WAY = 'gave way to another transaction';
 const CHOSE_A_FAILURE = 'chose a failure';
@@ -168,7 +167,7 @@ export class Model {
 
   private ownAnswer({ number, isCut }: Attempt, ending: EndingName): Answer {
     const { status, then, code }: Ending = ENDINGS[ending];
-    if (isCut && then === 'commit') return BROKEN;
+    if (isCut && then === 'commit') return UNAVAILABLE;
     // Nobody is there any more to tell it to give way.
     if (isCut && ending === GAVE_WAY) return { kind: 'own', ending: 'of an error', attempt: number };
     if (code === undefined) return { kind: 'own', ending, attempt: number };

@@ -192,7 +192,7 @@ export const state: readonly Situation[] = [
       const first = await stage.begin();
       await stage.killWork();
       await expectInProgress(stage, () => stage.send());
-      expectProblem(await first.finish(), 'idempotency-work-broken');
+      expectProblem(await first.finish(), 'idempotency-store-unavailable', { retryAfter: 1 });
       await expectNothingLeft(stage);
       expectPaid(await stage.send(), 2);
     },

@@ -72,7 +72,7 @@ export const transactions: readonly Situation[] = [
     play: async ({ begin, killWork }) => {
       const first = await begin(TRANSACTION);
       await killWork();
-      expectProblem(await first.finish(), 'idempotency-work-broken');
+      expectProblem(await first.finish(), 'idempotency-store-unavailable', { retryAfter: 1 });
     },
   },
   {

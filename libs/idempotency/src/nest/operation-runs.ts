@@ -19,7 +19,7 @@ import type { Recording } from '../core/recording.js';
 import { refusalOf } from '../core/refusal.js';
 import { plainData, recordingOfValue, valueOf } from '../core/value-recording.js';
 import type { Handled } from '../messaging/settlement.js';
-import { isConflict, isConnectionLost } from '../storage/postgres-errors.js';
+import { isConflict } from '../storage/postgres-errors.js';
 import { runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import { HandlerRun } from './handler-run.js';
 import type { IdempotentOperation } from './idempotent-operation.js';
@@ -125,15 +125,10 @@ async function handledBy<Result>(
     case 'unknown':
       return { kind: 'refused', error: storeUnavailable(fate.cause) };
     case 'failed':
-      return failed(saysOfTheWork(fate.cause) ? fate.cause : storeUnavailable(fate.cause), attempts);
+      return failed(fate.cause, attempts);
     case 'released':
       return failed(workBroken('The operation was settled before its work was done.'), attempts);
   }
-}
-
-/** Whether what kept the work from being committed is of its own making, and not that the store went away. */
-function saysOfTheWork(cause: unknown): boolean {
-  return cause instanceof IdempotencyError || !isConnectionLost(cause);
 }
 
 /** Somebody else has the operation: what their record says is the answer here too. */

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 
-import { workBroken } from '../core/errors.js';
+import { storeUnavailable, workBroken } from '../core/errors.js';
 import type { Report, Work } from '../core/ports.js';
 import type { Recording } from '../core/recording.js';
 import type { Connection } from './connection.js';
-import { IN_FAILED_TRANSACTION, sqlState } from './postgres-errors.js';
+import { IN_FAILED_TRANSACTION, isConnectionLost, sqlState } from './postgres-errors.js';
 import { SharedManager } from './shared-manager.js';
 
 /** What the two ways of claiming an operation do differently in the transaction of its work. */
@@ -68,13 +68,15 @@ export class WorkTransaction implements Work<EntityManager> {
     try {
       return await this.terms.record([status, JSON.stringify(headers), body, omitted, resource, keyId]);
     } catch (error) {
-      throw sqlState(error) === IN_FAILED_TRANSACTION ? swallowedError() : error;
+      throw sqlState(error) === IN_FAILED_TRANSACTION ? swallowedError() : this.unconfirmed(error);
     }
   }
 
   async commit(): Promise<void> {
     if (this.shared.fault) throw this.shared.fault;
-    const { command } = await this.connection.command('COMMIT');
+    const { command } = await this.connection.command('COMMIT').catch((error: unknown) => {
+      throw this.unconfirmed(error);
+    });
     // A transaction that had failed before answers COMMIT with the tag ROLLBACK, and without an error.
     if (command !== 'COMMIT') throw swallowedError();
     this.connection.runner.broadcaster.broadcast('AfterTransactionCommit').catch((error: unknown) => {
@@ -85,6 +87,13 @@ export class WorkTransaction implements Work<EntityManager> {
   async rollback(): Promise<void> {
     await this.shared.close();
     this.isUndone = await this.connection.rollBack(this.report);
+  }
+
+  /** A store that went away says nothing of the work. */
+  private unconfirmed(error: unknown): unknown {
+    if (!isConnectionLost(error)) return error;
+    this.report('The store went away before it confirmed that work was committed.', error);
+    return storeUnavailable(error);
   }
 }
 
