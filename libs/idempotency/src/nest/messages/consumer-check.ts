@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type Type } from '@nestjs/common';
 import ms from 'ms';
 
 import type { Endpoints } from '../endpoints.js';
@@ -8,7 +8,13 @@ import type { IdempotencyModuleOptions, IdempotentOptions } from '../options.js'
 import { type Handler, isRoute } from '../route-metadata.js';
 import type { ModuleSettings } from '../settings.js';
 import { OPTIONS, SETTINGS } from '../tokens.js';
-import { eventPatterns, isMessageHandler, isPatternHandler, isRabbitHandler } from './handler-metadata.js';
+import {
+  eventPatterns,
+  isBatchHandler,
+  isMessageHandler,
+  isPatternHandler,
+  isRabbitHandler,
+} from './handler-metadata.js';
 import { MicroserviceCheck } from './microservice-check.js';
 
 /** Looks at the consumers of messages, and at what delivers to them, when the application starts. */
@@ -23,14 +29,9 @@ export class ConsumerCheck {
 
   /** What cannot be protected, and the remedy for each. */
   *defects(): Generator<string> {
+    yield* this.namesakes();
     const consumers = this.consumers().filter(({ handler }) => isPatternHandler(handler));
     if (consumers.length === 0) return;
-    for (const queue of this.microservices.forgetfulQueues()) {
-      yield (
-        `messages of ${queue}: RabbitMQ takes them for done when they are delivered (noAck: true, which is Nest's ` +
-        'default). Set `noAck: false` in the options of the transport'
-      );
-    }
     if (!this.microservices.usesRabbitMq) return;
     for (const { owner, name, handler } of consumers) {
       if (!eventPatterns(handler).some((pattern) => this.subscribers(pattern) > 1)) continue;
@@ -38,6 +39,19 @@ export class ConsumerCheck {
         `${owner.name}.${name}: another handler has the same pattern, and one delivery of RabbitMQ cannot be ` +
         'acknowledged by two. Give each a queue of its own'
       );
+    }
+  }
+
+  /** Consumers that bear one name by accident: what the one has handled would count as handled by the other. */
+  private *namesakes(): Generator<string> {
+    const owners = new Map<string, Type>();
+    for (const { owner, name, handler } of this.consumers()) {
+      if (idempotentMark(handler)!.options.endpoint !== undefined) continue;
+      const consumer = `${owner.name}.${name}`;
+      const other = owners.get(consumer);
+      owners.set(consumer, owner);
+      if (other === undefined || other === owner) continue;
+      yield `${consumer}: there are two consumers of this name, and they would be taken for one. Give each an \`endpoint\``;
     }
   }
 
@@ -99,6 +113,9 @@ export function consumerDefect(
 ): string | undefined {
   if (isRoute(handler)) return 'is an HTTP route and a handler of messages as well. Make two methods of it';
   if (!isController && !isRabbitHandler(handler)) return 'is a handler of messages outside a controller. Move it there';
+  if (isBatchHandler(handler)) {
+    return 'is handed several messages at once. Leave @Idempotent() away, and call IdempotencyService.consumeAll() in it';
+  }
   const foreign = OF_HTTP.filter((name) => options[name] !== undefined);
   if (foreign.length > 0) return `handles messages, and has options for HTTP: ${foreign.join(', ')}. Remove them`;
   if (options.fingerprint !== undefined && typeof options.fingerprint !== 'function') {

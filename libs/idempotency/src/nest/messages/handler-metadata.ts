@@ -21,13 +21,30 @@ export function isPatternHandler(handler: Handler): boolean {
 
 /** Whether it is one of @golevelup/nestjs-rabbitmq. */
 export function isRabbitHandler(handler: Handler): boolean {
-  return Reflect.getMetadataKeys(handler).some(
-    (key: unknown) => typeof key === 'symbol' && key.description === RABBIT_HANDLER,
-  );
+  return rabbitKeys(handler).length > 0;
+}
+
+function rabbitKeys(handler: Handler): symbol[] {
+  return (Reflect.getMetadataKeys(handler) as unknown[]).filter(
+    (key) => typeof key === 'symbol' && key.description === RABBIT_HANDLER,
+  ) as symbol[];
+}
+
+/** Whether it is an `@EventPattern()`, which nobody waits for an answer of. */
+export function isEventHandler(handler: Handler): boolean {
+  return Reflect.getMetadata(HANDLER_TYPE, handler) === EVENT;
+}
+
+/** Whether it is one of @golevelup/nestjs-rabbitmq that is handed several messages at once. */
+export function isBatchHandler(handler: Handler): boolean {
+  return rabbitKeys(handler).some((key) => {
+    const options = Reflect.getMetadata(key, handler) as { readonly batchOptions?: unknown } | undefined;
+    return options?.batchOptions !== undefined;
+  });
 }
 
 /** What an `@EventPattern()` subscribes to, as text; empty for any other handler. */
 export function eventPatterns(handler: Handler): string[] {
-  if (Reflect.getMetadata(HANDLER_TYPE, handler) !== EVENT) return [];
+  if (!isEventHandler(handler)) return [];
   return (Reflect.getMetadata(PATTERN, handler) as unknown[]).map((pattern) => JSON.stringify(pattern));
 }

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import type { Observable } from 'rxjs';
+
+import { Handlers } from '../handlers.js';
+import { idempotentMark } from '../idempotent.decorator.js';
+import { isPatternHandler } from './handler-metadata.js';
 
 /** A server of @nestjs/microservices, as far as it is looked at. */
 interface Server {
@@ -21,9 +26,13 @@ export class MicroserviceCheck {
   /** Those for whose handlers the application was not asked for its global interceptors. */
   private readonly foreign = new Set<Server>();
 
-  constructor(modules: ModulesContainer, config: ApplicationConfig) {
+  constructor(
+    modules: ModulesContainer,
+    config: ApplicationConfig,
+    private readonly handlers: Handlers,
+  ) {
     const questions = new Questions(config);
-    modules.getRpcTargetRegistry<Server>().subscribe((server) => {
+    registryOf(modules)?.subscribe((server) => {
       this.servers.push(server);
       this.watch(server, questions);
     });
@@ -38,13 +47,6 @@ export class MicroserviceCheck {
     return this.rabbitServers().length > 0;
   }
 
-  /** The queues of which a message is gone once it is delivered. */
-  forgetfulQueues(): string[] {
-    return this.rabbitServers()
-      .filter(({ noAck }) => noAck !== false)
-      .map(nameOf);
-  }
-
   /** The queues whose options name no place for messages that are parked. */
   queuesWithoutDeadLetters(): string[] {
     return this.rabbitServers()
@@ -53,6 +55,19 @@ export class MicroserviceCheck {
         return deadLetterExchange === undefined && given['x-dead-letter-exchange'] === undefined;
       })
       .map(nameOf);
+  }
+
+  /** Before it is delivered anything, whenever it is connected: what it is delivered would be lost if it failed. */
+  private assertAcknowledges(server: Server): void {
+    if (server.transportId !== RABBITMQ || server.noAck === false || !this.hasConsumers()) return;
+    throw new Error(
+      `@Idempotent() cannot protect messages of ${nameOf(server)}: RabbitMQ takes them for done when they are ` +
+        "delivered (noAck: true, which is Nest's default). Set `noAck: false` in the options of the transport.",
+    );
+  }
+
+  private hasConsumers(): boolean {
+    return [...this.handlers.all()].some(({ handler }) => idempotentMark(handler) && isPatternHandler(handler));
   }
 
   private rabbitServers(): Server[] {
@@ -69,6 +84,7 @@ export class MicroserviceCheck {
     let { asked } = questions;
     let hasAsked = false;
     server.addHandler = (...args) => {
+      this.assertAcknowledges(server);
       hasAsked ||= questions.asked > asked;
       ({ asked } = questions);
       if (hasAsked) this.foreign.delete(server);
@@ -76,6 +92,12 @@ export class MicroserviceCheck {
       return addHandler(...args);
     };
   }
+}
+
+/** Nest 10 and the first of 11 do not tell which microservices there are: nothing can be noticed of them there. */
+function registryOf(modules: ModulesContainer): Observable<Server> | undefined {
+  const { getRpcTargetRegistry: registry } = modules as Partial<ModulesContainer>;
+  return registry?.call(modules) as Observable<Server> | undefined;
 }
 
 /** Counts how often a configuration is asked for its global interceptors. */
