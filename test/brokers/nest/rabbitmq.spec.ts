@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Controller } from '@nestjs/common';
+import { Controller, type ExecutionContext, ForbiddenException } from '@nestjs/common';
 import {
   ClientProxyFactory,
   Ctx,
@@ -48,6 +48,18 @@ class SettlementsController {
     if (then === 'throw') throw new Error('The ledger is closed.');
     if (then === 'settle') context.getChannelRef().ack(context.getMessage());
     if (then === 'wait') await gates.get(run);
+  }
+
+  @EventPattern<string>('refunded')
+  @Idempotent({ key: (context: ExecutionContext) => context.switchToRpc().getData<{ of: Settled }>().of.run })
+  async refund(@Payload() { run, label }: Settled, @TransactionManager() manager: EntityManager): Promise<void> {
+    await pay(manager, run, label);
+  }
+
+  @EventPattern<string>('disputed')
+  @Idempotent({ fingerprint: (context: ExecutionContext) => context.switchToRpc().getData<{ of: Settled }>().of.run })
+  async dispute(@Payload() { run, label }: Settled, @TransactionManager() manager: EntityManager): Promise<void> {
+    await pay(manager, run, label);
   }
 
   @MessagePattern('balance')
@@ -114,8 +126,8 @@ async function start(options: object = {}): Promise<MessageApp> {
   return running;
 }
 
-function send(data: Settled, properties: amqp.Options.Publish = {}): void {
-  channel.sendToQueue(queue, Buffer.from(JSON.stringify({ pattern: 'settled', data })), properties);
+function send(data: Settled, properties: amqp.Options.Publish = {}, pattern = 'settled'): void {
+  channel.sendToQueue(queue, Buffer.from(JSON.stringify({ pattern, data })), properties);
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -167,6 +179,67 @@ describe('events of RabbitMQ', () => {
     send({ run, label: 'a', then: 'throw' }, { messageId: run });
     await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
     expect(await running.witness.payments(run)).toEqual([]);
+  });
+
+  it.each([
+    ['key', 'refunded', 'unidentified'],
+    ['fingerprint', 'disputed', 'unreadable'],
+  ])('are dead-lettered where the function in `%s` fails, and the consumer goes on', async (_, pattern, reason) => {
+    const app = await start({ prefetchCount: 1 });
+    const run = randomUUID();
+    send({ run, label: 'a' }, { messageId: randomUUID() }, pattern);
+    send({ run, label: 'b' }, { messageId: randomUUID() });
+    await until(() => app.settled.length === 2);
+    expect(app.settled[0]!.settlement).toMatchObject({ kind: 'park', reason });
+    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    expect(await app.witness.payments(run)).toEqual(['b']);
+  });
+
+  it('are dead-lettered where the resolver of tenants refuses them, and the consumer goes on', async () => {
+    const tenantOf = (context: ExecutionContext): string => {
+      if (context.switchToRpc().getData<Settled>().label === 'a') throw new ForbiddenException();
+      return 'acct_1';
+    };
+    const app = (running = await startMessageApp({
+      url: database.url,
+      controllers: [SettlementsController],
+      idempotency: { singleTenant: false, tenant: tenantOf },
+      transports: [transport({ prefetchCount: 1 })],
+    }));
+    const run = randomUUID();
+    send({ run, label: 'a' }, { messageId: randomUUID() });
+    send({ run, label: 'b' }, { messageId: randomUUID() });
+    await until(() => app.settled.length === 2);
+    expect(app.settled[0]!.settlement).toMatchObject({ kind: 'park', reason: 'unscoped' });
+    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    expect(await app.witness.payments(run)).toEqual(['b']);
+  });
+
+  it('are given back where the application cannot put them aside, until it can', async () => {
+    let tries = 0;
+    const park = (): void => {
+      if (++tries === 1) throw new Error('The table of dead letters is away.');
+    };
+    running = await startMessageApp({
+      url: database.url,
+      controllers: [SettlementsController],
+      idempotency: { messages: { park } },
+      transports: [transport({ prefetchCount: 1 })],
+    });
+    send({ run: randomUUID(), label: 'a' });
+    await until(() => tries === 2);
+    await running.stop();
+    running = undefined;
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('are given back after a failure, also where they say where to reply to', async () => {
+    const app = await start();
+    const run = randomUUID();
+    send({ run, label: 'a', then: 'throw' }, { messageId: run, replyTo: dead });
+    await until(() => app.settled.length === 2);
+    expect(kinds(app)).toEqual(['retry', 'retry']);
+    expect((await channel.checkQueue(dead)).messageCount).toBe(0);
   });
 
   it('cannot be acknowledged by their handler', async () => {
@@ -224,5 +297,13 @@ describe('requests over RabbitMQ', () => {
 describe('a transport that RabbitMQ forgets messages for', () => {
   it('is refused at start', async () => {
     await expect(start({ noAck: true })).rejects.toThrow('Set `noAck: false`');
+  });
+
+  it('is refused where it is connected later, before it is delivered anything', async () => {
+    running = await startMessageApp({ url: database.url, controllers: [SettlementsController] });
+    const { app } = running;
+    expect(() => app.connectMicroservice(transport({ noAck: true }), { inheritAppConfig: true })).toThrow(
+      'Set `noAck: false`',
+    );
   });
 });

@@ -35,12 +35,13 @@ export function contentId(payload: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(payload).digest('hex')}`;
 }
 
-/** Nobody can tell whether a message without an id has been there before. */
-export function messageIdMissing(): IdempotencyError {
+/** Nobody can tell whether a message without an id has been there before. `cause` is why none was found. */
+export function messageIdMissing(cause?: unknown): IdempotencyError {
   return new IdempotencyError(
     'idempotency-key-missing',
     'The message carries no id. Let its sender give one that stays the same when it is sent again, or say where it ' +
       'stands with the `key` option.',
+    { cause },
   );
 }
 

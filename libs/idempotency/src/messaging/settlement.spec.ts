@@ -21,7 +21,7 @@ const REFUSALS: Record<IdempotencyErrorCode, Stated> = {
   'idempotency-outcome-unknown': { retry: 1_000 },
   'idempotency-step-refused': { retry: 1_000 },
   'idempotency-scope-unresolved': { retry: 5_000 },
-  'idempotency-fingerprint-failed': { retry: 1_000 },
+  'idempotency-fingerprint-failed': { park: 'unreadable' },
   'idempotency-store-unavailable': { retry: 1_000 },
   'idempotency-shutting-down': { retry: 1_000 },
   'idempotency-work-conflict': { retry: 1_000 },

@@ -76,6 +76,7 @@ function refusedSettlement<Result>(error: IdempotencyError): Settlement<Result> 
       return { kind: 'park', reason: 'unidentified', error };
     case 'idempotency-payload-unsupported':
     case 'idempotency-payload-invalid':
+    case 'idempotency-fingerprint-failed':
       return { kind: 'park', reason: 'unreadable', error };
     case 'idempotency-scope-unresolved':
       // A resolver that failed may not fail the next time; one that found nothing will find nothing.

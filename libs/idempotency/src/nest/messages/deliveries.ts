@@ -1,8 +1,10 @@
 import type { ExecutionContext } from '@nestjs/common';
 
 import type { Envelope } from '../../messaging/envelope.js';
+import type { Handler } from '../route-metadata.js';
 import type { Delivery } from './delivery.js';
 import { golevelupDelivery } from './golevelup.delivery.js';
+import { isEventHandler } from './handler-metadata.js';
 import { type KafkaContext, kafkaDelivery } from './kafka.delivery.js';
 import { type AmqpMessage, rabbitMqDelivery, type RmqContext } from './rabbitmq.delivery.js';
 import { unacknowledgedDelivery } from './unacknowledged.delivery.js';
@@ -33,7 +35,9 @@ export function deliveryTo(context: ExecutionContext): Delivery {
   const rpc = context.switchToRpc();
   const payload: unknown = rpc.getData();
   const transport = rpc.getContext<TransportContext | undefined>() ?? {};
-  if (transport.getChannelRef) return rabbitMqDelivery(transport as RmqContext, payload);
+  if (transport.getChannelRef) {
+    return rabbitMqDelivery(transport as RmqContext, payload, isEventHandler(context.getHandler() as Handler));
+  }
   if (transport.getConsumer) return kafkaDelivery(transport as unknown as KafkaContext, payload);
   return unacknowledgedDelivery(envelopeOf(transport, payload));
 }

@@ -1,12 +1,21 @@
 import { type Observable, of } from 'rxjs';
 
-import type { Delivery } from './delivery.js';
+import { workBroken } from '../../core/errors.js';
+import { type Delivery, PARK_RETRY_MS } from './delivery.js';
 import { type AmqpMessage, amqpEnvelope } from './rabbitmq.delivery.js';
 
 /** A delivery to a handler of @golevelup/nestjs-rabbitmq, which settles by what the handler returns. */
 export function golevelupDelivery(message: AmqpMessage, payload: unknown): Delivery {
   return {
     envelope: amqpEnvelope(message, payload),
+    assertReturnable: async (value) => {
+      const { Nack } = await import('@golevelup/nestjs-rabbitmq');
+      if (!(value instanceof Nack)) return;
+      throw workBroken(
+        'An idempotent handler returned a Nack: its work would be committed, and its message acknowledged. Throw ' +
+          'instead, and the library undoes the work and gives the message back.',
+      );
+    },
     settle: async (settlement, { holds, park }) => {
       switch (settlement.kind) {
         case 'acknowledge': {
@@ -19,8 +28,9 @@ export function golevelupDelivery(message: AmqpMessage, payload: unknown): Deliv
           return giveBack(true);
         case 'park':
           if (!park) return giveBack(false);
-          await park();
-          return of(undefined);
+          if (await park()) return of(undefined);
+          await holds.hold(PARK_RETRY_MS);
+          return giveBack(true);
       }
     },
   };

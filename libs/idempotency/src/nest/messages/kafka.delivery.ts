@@ -29,10 +29,7 @@ export function kafkaDelivery(context: KafkaContext, payload: unknown): Delivery
           await holds.hold(Math.min(settlement.afterMs, LONGEST_HOLD_MS));
           throw await kafkaRetriable(settlement.error);
         case 'park':
-          if (park) {
-            await park();
-            return of(undefined);
-          }
+          if (await park?.()) return of(undefined);
           // Without a place for it, going on would be to lose it.
           await holds.hold(LONGEST_HOLD_MS);
           throw await kafkaRetriable(settlement.error);

@@ -1,7 +1,8 @@
-import type { ExecutionContext, CallHandler } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, HttpException } from '@nestjs/common';
 import { lastValueFrom, type Observable } from 'rxjs';
 
 import type { Attempt } from '../../core/attempt.js';
+import { IdempotencyError, UnknownTenantError } from '../../core/errors.js';
 import { checkedKey, invalidKey } from '../../core/key.js';
 import type { Report } from '../../core/ports.js';
 import type { Envelope } from '../../messaging/envelope.js';
@@ -38,7 +39,11 @@ export class MessageArrivals {
     const settlement = await this.consumption.consume(
       { endpoint: name, settings: endpoint },
       () => this.attemptOf(context, name, envelope, endpoint),
-      () => lastValueFrom(next.handle(), { defaultValue: undefined }),
+      async () => {
+        const value: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
+        await delivery.assertReturnable?.(value);
+        return value;
+      },
     );
     return delivery.settle(settlement, { holds: this.holds, park: this.parking(name, envelope, settlement) });
   }
@@ -50,27 +55,52 @@ export class MessageArrivals {
     endpoint: Endpoint,
   ): Promise<Attempt> {
     const operation = {
-      tenant: await this.tenants.of(context),
+      tenant: await this.tenantOf(context),
       endpoint: name,
-      key: endpoint.key ? checkedMessageKey(await endpoint.key(context)) : messageIdOf(envelope),
+      key: endpoint.key ? await keyOf(context, endpoint.key) : messageIdOf(envelope),
     };
     const { strategy, leaseMs, retentionMs } = endpoint;
     return { operation, fingerprint: await fingerprintOf(context, envelope, endpoint), strategy, leaseMs, retentionMs };
   }
 
-  private parking(endpoint: string, envelope: Envelope, settlement: Settlement): (() => Promise<void>) | undefined {
+  /** Nobody is there to be told what the application's resolver throws: it says of the message whether it is anybody's. */
+  private async tenantOf(context: ExecutionContext): Promise<string> {
+    try {
+      return await this.tenants.of(context);
+    } catch (error) {
+      if (error instanceof IdempotencyError) throw error;
+      const isRefusal = error instanceof HttpException && error.getStatus() < 500;
+      const cause = isRefusal ? new UnknownTenantError('The message was refused.', { cause: error }) : error;
+      throw new IdempotencyError('idempotency-scope-unresolved', 'It could not be found out whose message this is.', {
+        cause,
+      });
+    }
+  }
+
+  private parking(endpoint: string, envelope: Envelope, settlement: Settlement): (() => Promise<boolean>) | undefined {
     const { park } = this;
     if (settlement.kind !== 'park' || !park) return undefined;
     const { reason, error } = settlement;
     return async () => {
       try {
         await park({ endpoint, envelope, reason, error });
+        return true;
       } catch (failure) {
         this.report('`messages.park` failed; the message is not acknowledged.', failure);
-        throw failure;
+        return false;
       }
     };
   }
+}
+
+async function keyOf(context: ExecutionContext, key: NonNullable<Endpoint['key']>): Promise<string> {
+  let found: unknown;
+  try {
+    found = await key(context);
+  } catch (error) {
+    throw error instanceof IdempotencyError ? error : messageIdMissing(error);
+  }
+  return checkedMessageKey(found);
 }
 
 function checkedMessageKey(key: unknown): string {

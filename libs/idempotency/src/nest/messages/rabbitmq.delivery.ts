@@ -3,7 +3,8 @@ import { EMPTY, NEVER, type Observable, of } from 'rxjs';
 import { IdempotencyError, workBroken } from '../../core/errors.js';
 import type { Envelope } from '../../messaging/envelope.js';
 import type { Settlement } from '../../messaging/settlement.js';
-import type { Delivery, SettlingTerms } from './delivery.js';
+import { type Delivery, PARK_RETRY_MS, type SettlingTerms } from './delivery.js';
+import type { Holds } from './holds.js';
 import { replyError } from './rpc-errors.js';
 
 /** A message of amqplib's, as far as it is looked at. */
@@ -34,10 +35,11 @@ export function amqpEnvelope({ properties }: AmqpMessage, payload: unknown): Env
 }
 
 /** A delivery by Nest's own RabbitMQ transport, with `noAck: false`. */
-export function rabbitMqDelivery(context: RmqContext, payload: unknown): Delivery {
+export function rabbitMqDelivery(context: RmqContext, payload: unknown, isEvent: boolean): Delivery {
   const message = context.getMessage();
   const channel = context.getChannelRef();
-  const isRequest = Boolean(message.properties.replyTo);
+  // An event may say where to reply to, but nobody does: who sent it would not learn that it failed.
+  const isRequest = !isEvent && Boolean(message.properties.replyTo);
   return {
     envelope: amqpEnvelope(message, payload),
     takeOver: () => {
@@ -63,6 +65,10 @@ export function rabbitMqDelivery(context: RmqContext, payload: unknown): Deliver
       channel.ack(message);
       throw await replyError(error);
     }
+    return deliverAgain(afterMs, holds);
+  }
+
+  async function deliverAgain(afterMs: number, holds: Holds): Promise<Observable<unknown>> {
     await holds.hold(afterMs);
     // A channel that is being closed gives everything back by itself.
     if (!holds.isClosing) channel.nack(message, false, true);
@@ -70,11 +76,10 @@ export function rabbitMqDelivery(context: RmqContext, payload: unknown): Deliver
     return isRequest ? NEVER : EMPTY;
   }
 
-  async function putAside(error: unknown, { park }: SettlingTerms): Promise<Observable<unknown>> {
-    if (park) {
-      await park();
-      channel.ack(message);
-    } else channel.nack(message, false, false);
+  async function putAside(error: unknown, { holds, park }: SettlingTerms): Promise<Observable<unknown>> {
+    if (!park) channel.nack(message, false, false);
+    else if (await park()) channel.ack(message);
+    else return deliverAgain(PARK_RETRY_MS, holds);
     if (isRequest) throw await replyError(error);
     return EMPTY;
   }
