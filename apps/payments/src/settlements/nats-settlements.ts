@@ -84,7 +84,8 @@ export class NatsSettlements implements OnApplicationBootstrap, OnModuleDestroy 
           msgID: `${this.nats!.names.settlements.stream}:${message.seq}`,
           headers: parkedHeaders(message, settlement.reason),
         });
-        return message.term(settlement.reason);
+        // Servers before 2.10.4 take no notice of one that gives its reason.
+        return message.term();
     }
   }
 }
