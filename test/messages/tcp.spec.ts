@@ -55,6 +55,18 @@ class TransfersController {
 }
 
 @Controller()
+class EntityController {
+  @EventPattern<string>('booked')
+  @Idempotent(idOf)
+  async book(@Payload() { run }: Transfer, @TransactionManager() manager: EntityManager): Promise<object> {
+    await pay(manager, run, 'booked');
+    const account: { owner?: object } = {};
+    account.owner = { account };
+    return account;
+  }
+}
+
+@Controller()
 class SecondController {
   @EventPattern<string>('transferred')
   @Idempotent()
@@ -92,7 +104,7 @@ async function start(
   const port = await freePort();
   const app = await startMessageApp({
     url: database.url,
-    controllers: [TransfersController, SecondController],
+    controllers: [TransfersController, EntityController, SecondController],
     transports: [{ transport: Transport.TCP, options: { host: '127.0.0.1', port } }],
     ...options,
   });
@@ -186,6 +198,17 @@ describe('an event over TCP', () => {
       'TransfersController.first',
       'TransfersController.first',
     ]);
+  });
+});
+
+describe('what the handler of an event returns', () => {
+  it('goes nowhere, and may be what cannot be kept', async () => {
+    const { app, port } = await start();
+    const [id, run] = [randomUUID(), randomUUID()];
+    await tell(port, 'booked', { id, run });
+    await shortly(() => app.settled.length === 1);
+    expect(app.settled[0]!.settlement.kind).toBe('acknowledge');
+    expect(await app.witness.payments(run)).toEqual(['booked']);
   });
 });
 

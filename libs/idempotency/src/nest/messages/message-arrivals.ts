@@ -12,9 +12,11 @@ import type { Settlement } from '../../messaging/settlement.js';
 import { fingerprintFailed } from '../../http/payload.js';
 import type { Endpoint } from '../endpoints.js';
 import type { MessageOptions } from '../options.js';
+import type { Handler } from '../route-metadata.js';
 import type { Tenants } from '../tenants.js';
 import type { Consumption } from './consumption.js';
 import { deliveryTo } from './deliveries.js';
+import { isEventHandler } from './handler-metadata.js';
 import type { Holds } from './holds.js';
 
 /** Lets each message through to its handler, or settles it by what is on record. */
@@ -42,7 +44,8 @@ export class MessageArrivals {
       async () => {
         const value: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
         await delivery.assertReturnable?.(value);
-        return value;
+        // Nobody is given what comes of an event, so it need not be anything that can be kept.
+        return isEventHandler(context.getHandler() as Handler) ? undefined : value;
       },
     );
     return delivery.settle(settlement, { holds: this.holds, park: this.parking(name, envelope, settlement) });
