@@ -2,12 +2,13 @@ import { runJest } from './jest/run-jest.js';
 import { BROKERS } from './brokers/brokers.js';
 import { reachBrokers } from './brokers/reach.js';
 import { script } from './foreground/script.js';
+import { buildWhenStale } from './workspace/build.js';
 import { installMissing } from './workspace/install.js';
 
 const USAGE = `Usage: npm run test:brokers -- [jest's arguments]
 
-Installs what is missing, starts PostgreSQL, and runs the tests against real message brokers. None of them is left out:
-where a broker cannot be reached, nothing is run.
+Installs and builds what is missing, starts PostgreSQL, and runs the tests against real message brokers. None of them is
+left out: where a broker cannot be reached, nothing is run.
 
   npm run test:brokers -- test/brokers/bullmq       the spec files below a path
   docker compose --profile brokers up -d --wait     starts all brokers on this machine
@@ -25,5 +26,6 @@ await script(async (interruption) => {
   }
   const environment = await reachBrokers();
   await installMissing(interruption);
+  await buildWhenStale(interruption);
   return runJest([...args, '--selectProjects', 'brokers'], environment, interruption);
 });

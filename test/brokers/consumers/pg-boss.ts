@@ -79,6 +79,7 @@ export class BossBookings implements OnApplicationBootstrap, OnModuleDestroy {
         return;
       case 'retry':
         // Put back under its id instead of failed: none of its retries is used up, and its pause is the one asked for.
+        // What else its sender said of it, such as a priority, has to be said again here.
         await this.replace(id, queue, { id, startAfter: settlement.afterMs / 1_000 }, data);
         return;
       case 'park':
