@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Controller, type ExecutionContext } from '@nestjs/common';
+import { Controller, type ExecutionContext, type NestInterceptor, UseInterceptors } from '@nestjs/common';
 import { ClientProxyFactory, EventPattern, MessagePattern, Payload, Transport } from '@nestjs/microservices';
 import { Idempotent, type IdempotencyModuleOptions, TransactionManager } from 'nestjs-idempotency';
-import { lastValueFrom, of } from 'rxjs';
+import { lastValueFrom, of, retry } from 'rxjs';
 import type { EntityManager } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -39,6 +39,15 @@ class TransfersController {
   async fail(@Payload() { run, label }: Transfer, @TransactionManager() manager: EntityManager): Promise<never> {
     await pay(manager, run, label);
     throw new Error('The ledger is closed.');
+  }
+
+  @MessagePattern('retried')
+  @UseInterceptors({ intercept: (_, next) => next.handle().pipe(retry(1)) } satisfies NestInterceptor)
+  @Idempotent(idOf)
+  async retried(@Payload() { run }: Transfer, @TransactionManager() manager: EntityManager): Promise<void> {
+    await pay(manager, run, randomUUID());
+    const payments = await manager.query<unknown[]>('SELECT FROM payments WHERE run = $1', [run]);
+    if (payments.length === 1) throw new Error('The ledger is closed.');
   }
 
   @MessagePattern('values')
@@ -171,6 +180,15 @@ describe('a request over TCP', () => {
     const [id, run] = [randomUUID(), randomUUID()];
     await expect(ask(port, 'fail', { id, run, label: 'a' })).rejects.toMatchObject({ status: 'error' });
     await expect(ask(port, 'fail', { id, run, label: 'a' })).rejects.toMatchObject({ status: 'error' });
+    expect(await app.witness.payments(run)).toEqual([]);
+  });
+
+  it('is not handled twice in one transaction, whatever an interceptor tries', async () => {
+    const { app, port } = await start();
+    const [id, run] = [randomUUID(), randomUUID()];
+    await expect(ask(port, 'retried', { id, run, label: 'a' })).rejects.toMatchObject({
+      code: 'idempotency-work-broken',
+    });
     expect(await app.witness.payments(run)).toEqual([]);
   });
 

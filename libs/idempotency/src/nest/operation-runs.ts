@@ -26,6 +26,9 @@ import type { IdempotentOperation } from './idempotent-operation.js';
 import { RunningOperation } from './running-operation.js';
 import type { EndpointSettings } from './settings.js';
 
+/** `wrapper` is that of the handler which the work runs; work that runs none has none. */
+type RunSettings = EndpointSettings & { readonly wrapper?: symbol };
+
 export type OperationWork<Result> = (operation: IdempotentOperation) => Promise<Result> | Result;
 
 /** Runs operations that have no wire: what their work returns is what is recorded. */
@@ -91,14 +94,14 @@ export class OperationRuns {
   /** What the work returned, as it is kept, with everything it wrote ready to be committed. */
   private async runOnce<Result>(
     execution: Execution<EntityManager>,
-    settings: EndpointSettings,
+    settings: RunSettings,
     work: OperationWork<Result>,
   ): Promise<{ value: Result; recording: Recording }> {
     const { providerKeySecret } = this;
     const operation = new RunningOperation(execution, { ...settings, providerKeySecret });
     try {
       await operation.start();
-      const run = new HandlerRun(this, execution, operation, () => undefined);
+      const run = new HandlerRun(this, execution, operation, enteringOnce(settings));
       // Whoever asks again is given plain data, so the first is as well.
       const value = plainData(await runInAttempt(run, async () => work(operation))) as Result;
       await operation.seal();
@@ -109,6 +112,20 @@ export class OperationRuns {
       throw error;
     }
   }
+}
+
+/** What an interceptor inside ours runs again would do its work on top of what the run that failed has written. */
+function enteringOnce({ wrapper: own }: RunSettings): (wrapper: symbol) => void {
+  let hasEntered = false;
+  return (wrapper) => {
+    if (wrapper !== own) return;
+    if (hasEntered) {
+      throw workBroken(
+        'The handler was run twice in one transaction. Remove the interceptor that does so: the message comes again.',
+      );
+    }
+    hasEntered = true;
+  };
 }
 
 async function handledBy<Result>(
