@@ -2,18 +2,22 @@ import { randomUUID } from 'node:crypto';
 
 import {
   Body,
+  type CallHandler,
   Controller,
   HostParam,
   type INestApplication,
   Injectable,
+  type NestInterceptor,
   type PipeTransform,
   Post,
   Res,
   UnprocessableEntityException,
+  UseInterceptors,
   VersioningType,
 } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { IdempotencyContext, Idempotent, TransactionManager } from 'nestjs-idempotency';
+import { type Observable, retry } from 'rxjs';
 import type { EntityManager } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -36,6 +40,14 @@ class RefusesTheSecond implements PipeTransform {
     current.refusals++;
     if (current.refusals === 2) throw new UnprocessableEntityException('Not this time.');
     return value;
+  }
+}
+
+/** Stands inside the library's interceptor, as those of a method do. */
+@Injectable()
+class Retrying implements NestInterceptor {
+  intercept(_: unknown, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(retry(1));
   }
 }
 
@@ -62,6 +74,14 @@ class RerunController {
   @Idempotent({ conflictRetries: 2 })
   async piped(@Body(RefusesTheSecond) _: unknown, @TransactionManager() manager: EntityManager): Promise<void> {
     if (++current.entries === 1) await giveWay(manager);
+  }
+
+  @Post('twice')
+  @Idempotent()
+  @UseInterceptors(Retrying)
+  async twice(@TransactionManager() manager: EntityManager): Promise<void> {
+    await pay(manager, this.context.operation!.key, `entry ${++current.entries}`);
+    if (current.entries === 1) throw new Error('Not this time.');
   }
 
   @Post('reason')
@@ -174,6 +194,16 @@ describe('a handler that is run again after a conflict', () => {
       headers: { 'Idempotency-Key': key },
     });
     expect([response.status, response.statusText, current.entries]).toEqual([201, 'Created', 2]);
+  });
+});
+
+describe('a handler that an interceptor inside the library runs again', () => {
+  it('does not add to what its failed run has written: nothing is committed, and the retry runs', async () => {
+    const answer = await app.post('/twice', { key });
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([500, 'idempotency-work-broken']);
+    expect(await app.witness.payments(key)).toEqual([]);
+    expect((await app.post('/twice', { key })).status).toBe(201);
+    expect(await app.witness.payments(key)).toEqual(['entry 2']);
   });
 });
 
