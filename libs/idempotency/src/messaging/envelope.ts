@@ -11,9 +11,9 @@ export interface Envelope {
 }
 
 /** The text of a header; undefined where there is none, or it is no text. Bytes are read as UTF-8. */
-export function headerText({ headers = {} }: Envelope, name: string): string | undefined {
+export function headerText({ headers }: Envelope, name: string): string | undefined {
   const lowerName = name.toLowerCase();
-  for (const [given, value] of Object.entries(headers)) {
+  for (const [given, value] of Object.entries(headers ?? {})) {
     if (given.toLowerCase() === lowerName) return textOf(value);
   }
   return undefined;

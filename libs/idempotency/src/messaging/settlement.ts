@@ -47,6 +47,9 @@ export interface WithoutValue {
 const IN_PROGRESS_RETRY_MS = 5_000;
 const SHORTEST_RETRY_MS = 100;
 
+/** Somebody has to find out: a provider, or a person. In milliseconds. */
+const OUTCOME_UNKNOWN_RETRY_MS = 30_000;
+
 /** The pauses after failures: doubling from the first to the longest. */
 const FIRST_FAILURE_RETRY_MS = 1_000;
 const LONGEST_FAILURE_RETRY_MS = 60_000;
@@ -87,6 +90,8 @@ function refusedSettlement<Result>(error: IdempotencyError): Settlement<Result> 
       return { kind: 'acknowledge', outcome: { kind: 'replayed_without_value', error } };
     case 'idempotency-request-in-progress':
       return { kind: 'retry', afterMs: clamp(error.retryAfterMs ?? 0), error };
+    case 'idempotency-outcome-unknown':
+      return { kind: 'retry', afterMs: OUTCOME_UNKNOWN_RETRY_MS, error };
     default:
       return { kind: 'retry', afterMs: error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, error };
   }
