@@ -1,7 +1,7 @@
 import { of } from 'rxjs';
 
 import type { Delivery } from './delivery.js';
-import { kafkaRetriable, replyError } from './rpc-errors.js';
+import { kafkaRetriable, replyOf } from './replies.js';
 
 /** The context of a handler on Nest's Kafka transport. */
 export interface KafkaContext {
@@ -20,11 +20,8 @@ export function kafkaDelivery(context: KafkaContext, payload: unknown): Delivery
     envelope: { payload, ...(headers && { headers }) },
     settle: async (settlement, { holds, park }) => {
       switch (settlement.kind) {
-        case 'acknowledge': {
-          const { outcome } = settlement;
-          if ('value' in outcome) return of(outcome.value);
-          throw await replyError(outcome.error);
-        }
+        case 'acknowledge':
+          return replyOf(settlement);
         case 'retry':
           await holds.hold(Math.min(settlement.afterMs, LONGEST_HOLD_MS));
           throw await kafkaRetriable(settlement.error);

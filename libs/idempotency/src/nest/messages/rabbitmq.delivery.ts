@@ -1,11 +1,11 @@
-import { EMPTY, NEVER, type Observable, of } from 'rxjs';
+import { EMPTY, NEVER, type Observable } from 'rxjs';
 
 import { IdempotencyError, workBroken } from '../../core/errors.js';
 import type { Envelope } from '../../messaging/envelope.js';
 import type { Settlement } from '../../messaging/settlement.js';
 import { type Delivery, PARK_RETRY_MS, type SettlingTerms } from './delivery.js';
 import type { Holds } from './holds.js';
-import { replyError } from './rpc-errors.js';
+import { replyError, replyOf } from './replies.js';
 
 /** A message of amqplib's, as far as it is looked at. */
 export interface AmqpMessage {
@@ -83,11 +83,6 @@ export function rabbitMqDelivery(context: RmqContext, payload: unknown, isEvent:
     if (isRequest) throw await replyError(error);
     return EMPTY;
   }
-}
-
-async function replyOf({ outcome }: Settlement & { kind: 'acknowledge' }): Promise<Observable<unknown>> {
-  if ('value' in outcome) return of(outcome.value);
-  throw await replyError(outcome.error);
 }
 
 const SETTLING = new Set<PropertyKey>(['ack', 'ackAll', 'nack', 'nackAll', 'reject']);

@@ -1,9 +1,9 @@
-import { type Observable, of } from 'rxjs';
+import type { Observable } from 'rxjs';
 
 import type { Envelope } from '../../messaging/envelope.js';
 import type { Settlement } from '../../messaging/settlement.js';
 import type { Delivery, SettlingTerms } from './delivery.js';
-import { replyError } from './rpc-errors.js';
+import { replyError, replyOf } from './replies.js';
 
 /**
  * A delivery by a transport that forgets a message once it has delivered it, such as TCP, Redis, MQTT or NATS without
@@ -14,11 +14,8 @@ export function unacknowledgedDelivery(envelope: Envelope): Delivery {
     envelope,
     settle: async (settlement: Settlement, { park }: SettlingTerms): Promise<Observable<unknown>> => {
       switch (settlement.kind) {
-        case 'acknowledge': {
-          const { outcome } = settlement;
-          if ('value' in outcome) return of(outcome.value);
-          throw await replyError(outcome.error);
-        }
+        case 'acknowledge':
+          return replyOf(settlement);
         case 'retry':
           throw await replyError(settlement.error);
         case 'park':
