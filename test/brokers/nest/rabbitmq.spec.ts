@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Controller, type ExecutionContext, ForbiddenException } from '@nestjs/common';
+import { type CanActivate, Controller, type ExecutionContext, ForbiddenException, Injectable } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import {
   ClientProxyFactory,
   Ctx,
@@ -262,6 +263,43 @@ describe('events of RabbitMQ', () => {
     open();
     await until(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 2);
     expect(await app.witness.payments(run)).toEqual(['a']);
+  });
+});
+
+describe('a message that a guard refuses', () => {
+  @Injectable()
+  class RefusesMarked implements CanActivate {
+    canActivate(context: ExecutionContext): boolean {
+      return !context.switchToRpc().getData<Settled>().label.startsWith('refused');
+    }
+  }
+
+  const guarded = (options: object = {}): Promise<MessageApp> =>
+    startMessageApp({
+      url: database.url,
+      controllers: [SettlementsController],
+      providers: [{ provide: APP_GUARD, useClass: RefusesMarked }],
+      transports: [transport({ prefetchCount: 1, ...options })],
+    });
+
+  it('is dead-lettered, and the consumer goes on', async () => {
+    const app = (running = await guarded());
+    const run = randomUUID();
+    send({ run, label: 'refused 1' }, { messageId: randomUUID() });
+    send({ run, label: 'refused 2' }, { messageId: randomUUID() });
+    send({ run, label: 'a' }, { messageId: run });
+    await until(async () => (await app.witness.payments(run)).length === 1);
+    await until(async () => (await channel.checkQueue(dead)).messageCount === 2);
+    expect(app.logbook.complaints('refused before its handler')).not.toEqual([]);
+  });
+
+  it('is given back where there is no place for it, and is not lost', async () => {
+    const app = (running = await guarded({ queueOptions: { durable: true } }));
+    send({ run: randomUUID(), label: 'refused' }, { messageId: randomUUID() });
+    await until(() => app.logbook.complaints('refused before its handler').length === 1);
+    await app.stop();
+    running = undefined;
+    expect((await channel.checkQueue(queue)).messageCount).toBe(1);
   });
 });
 

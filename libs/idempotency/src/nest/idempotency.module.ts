@@ -29,6 +29,7 @@ import { Holds } from './messages/holds.js';
 import { MessageArrivals } from './messages/message-arrivals.js';
 import { MessageGates } from './messages/message-gates.js';
 import { MicroserviceCheck } from './messages/microservice-check.js';
+import { RefusedMessages } from './messages/refused-messages.js';
 import { OperationRuns } from './operation-runs.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
@@ -94,6 +95,7 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
       ConsumerCheck,
       MessageGates,
       MicroserviceCheck,
+      RefusedMessages,
       IdempotencyLifecycle,
       IdempotencyContext,
       IdempotencyHealth,

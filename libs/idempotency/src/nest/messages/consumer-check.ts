@@ -9,11 +9,12 @@ import { type Handler, isRoute } from '../route-metadata.js';
 import type { ModuleSettings } from '../settings.js';
 import { OPTIONS, SETTINGS } from '../tokens.js';
 import {
-  eventPatterns,
   isBatchHandler,
+  isEventHandler,
   isMessageHandler,
   isPatternHandler,
   isRabbitHandler,
+  patternsOf,
 } from './handler-metadata.js';
 import { MicroserviceCheck } from './microservice-check.js';
 
@@ -34,7 +35,7 @@ export class ConsumerCheck {
     if (consumers.length === 0) return;
     if (!this.microservices.usesRabbitMq) return;
     for (const { owner, name, handler } of consumers) {
-      if (!eventPatterns(handler).some((pattern) => this.subscribers(pattern) > 1)) continue;
+      if (!isEventHandler(handler) || !patternsOf(handler).some((pattern) => this.subscribers(pattern) > 1)) continue;
       yield (
         `${owner.name}.${name}: another handler has the same pattern, and one delivery of RabbitMQ cannot be ` +
         'acknowledged by two. Give each a queue of its own'
@@ -92,7 +93,9 @@ export class ConsumerCheck {
   }
 
   private subscribers(pattern: string): number {
-    return [...this.handlers.all()].filter(({ handler }) => eventPatterns(handler).includes(pattern)).length;
+    return [...this.handlers.all()].filter(
+      ({ handler }) => isEventHandler(handler) && patternsOf(handler).includes(pattern),
+    ).length;
   }
 }
 

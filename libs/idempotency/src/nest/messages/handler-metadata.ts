@@ -43,8 +43,8 @@ export function isBatchHandler(handler: Handler): boolean {
   });
 }
 
-/** What an `@EventPattern()` subscribes to, as text; empty for any other handler. */
-export function eventPatterns(handler: Handler): string[] {
-  if (!isEventHandler(handler)) return [];
-  return (Reflect.getMetadata(PATTERN, handler) as unknown[]).map((pattern) => JSON.stringify(pattern));
+/** What a handler of @nestjs/microservices is for, as text; empty for any other. */
+export function patternsOf(handler: Handler): string[] {
+  const patterns = (Reflect.getMetadata(PATTERN, handler) ?? []) as unknown[];
+  return patterns.map((pattern) => JSON.stringify(pattern));
 }

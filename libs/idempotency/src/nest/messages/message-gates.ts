@@ -6,6 +6,7 @@ import { Handlers } from '../handlers.js';
 import { idempotentMark } from '../idempotent.decorator.js';
 import type { Handler } from '../route-metadata.js';
 import { isPatternHandler } from './handler-metadata.js';
+import { leaveUnsettled } from './rabbitmq.delivery.js';
 
 /** The name under which Nest keeps the interceptors of a method. */
 const INTERCEPTORS = '__interceptors__';
@@ -14,6 +15,8 @@ const INTERCEPTORS = '__interceptors__';
 class MessageGate implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (currentAttempt()) return next.handle();
+    // What is wrong with the application is not to be taken out on its messages.
+    leaveUnsettled(context.switchToRpc().getContext<object | undefined>());
     throw new Error(
       `${context.getClass().name}.${context.getHandler().name} is @Idempotent(), and the microservice that calls it ` +
         'does not have the global interceptors of the application: the message is not handled. Connect it with ' +

@@ -1,30 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
-import type { Observable } from 'rxjs';
 
 import { Handlers } from '../handlers.js';
 import { idempotentMark } from '../idempotent.decorator.js';
 import { isPatternHandler } from './handler-metadata.js';
-
-/** A server of @nestjs/microservices, as far as it is looked at. */
-interface Server {
-  readonly transportId?: unknown;
-  readonly noAck?: boolean;
-  readonly options?: {
-    readonly queue?: string;
-    readonly queueOptions?: { readonly deadLetterExchange?: unknown; readonly arguments?: Record<string, unknown> };
-  };
-  addHandler(...args: unknown[]): unknown;
-}
-
-const RABBITMQ = 5;
+import { hasDeadLetters, isRabbitMq, type RpcServer, rpcServers } from './rpc-servers.js';
 
 /** Looks at the microservices of the application, as they are connected to it. */
 @Injectable()
 export class MicroserviceCheck {
-  private readonly servers: Server[] = [];
+  private readonly servers: RpcServer[] = [];
   /** Those for whose handlers the application was not asked for its global interceptors. */
-  private readonly foreign = new Set<Server>();
+  private readonly foreign = new Set<RpcServer>();
 
   constructor(
     modules: ModulesContainer,
@@ -32,7 +19,7 @@ export class MicroserviceCheck {
     private readonly handlers: Handlers,
   ) {
     const questions = new Questions(config);
-    registryOf(modules)?.subscribe((server) => {
+    rpcServers(modules).subscribe((server) => {
       this.servers.push(server);
       this.watch(server, questions);
     });
@@ -50,16 +37,13 @@ export class MicroserviceCheck {
   /** The queues whose options name no place for messages that are parked. */
   queuesWithoutDeadLetters(): string[] {
     return this.rabbitServers()
-      .filter(({ options }) => {
-        const { deadLetterExchange, arguments: given = {} } = options?.queueOptions ?? {};
-        return deadLetterExchange === undefined && given['x-dead-letter-exchange'] === undefined;
-      })
+      .filter((server) => !hasDeadLetters(server))
       .map(nameOf);
   }
 
   /** Before it is delivered anything, whenever it is connected: what it is delivered would be lost if it failed. */
-  private assertAcknowledges(server: Server): void {
-    if (server.transportId !== RABBITMQ || server.noAck === false || !this.hasConsumers()) return;
+  private assertAcknowledges(server: RpcServer): void {
+    if (!isRabbitMq(server) || server.noAck === false || !this.hasConsumers()) return;
     throw new Error(
       `@Idempotent() cannot protect messages of ${nameOf(server)}: RabbitMQ takes them for done when they are ` +
         "delivered (noAck: true, which is Nest's default). Set `noAck: false` in the options of the transport.",
@@ -70,8 +54,8 @@ export class MicroserviceCheck {
     return [...this.handlers.all()].some(({ handler }) => idempotentMark(handler) && isPatternHandler(handler));
   }
 
-  private rabbitServers(): Server[] {
-    return this.servers.filter(({ transportId }) => transportId === RABBITMQ);
+  private rabbitServers(): RpcServer[] {
+    return this.servers.filter(isRabbitMq);
   }
 
   /**
@@ -79,7 +63,7 @@ export class MicroserviceCheck {
    *
    * For handlers in request scope that comes later: one that has no others is not told from one that does not ask.
    */
-  private watch(server: Server, questions: Questions): void {
+  private watch(server: RpcServer, questions: Questions): void {
     const addHandler = server.addHandler.bind(server);
     let { asked } = questions;
     let hasAsked = false;
@@ -92,12 +76,6 @@ export class MicroserviceCheck {
       return addHandler(...args);
     };
   }
-}
-
-/** Nest 10 and the first of 11 do not tell which microservices there are: nothing can be noticed of them there. */
-function registryOf(modules: ModulesContainer): Observable<Server> | undefined {
-  const { getRpcTargetRegistry: registry } = modules as Partial<ModulesContainer>;
-  return registry?.call(modules) as Observable<Server> | undefined;
 }
 
 /** Counts how often a configuration is asked for its global interceptors. */
@@ -113,6 +91,6 @@ class Questions {
   }
 }
 
-function nameOf({ options }: Server): string {
+function nameOf({ options }: RpcServer): string {
   return options?.queue ?? 'the default queue';
 }

@@ -34,6 +34,45 @@ export function amqpEnvelope({ properties }: AmqpMessage, payload: unknown): Env
   return { payload, ...(headers && { headers }), ...(messageId !== undefined && { messageId }) };
 }
 
+/** The messages that are for the library to settle, or for nobody. */
+const TAKEN_OVER = new WeakSet<AmqpMessage>();
+
+/** Has nobody settle a delivery, if it is one of RabbitMQ's: it is given back when its connection closes. */
+export function leaveUnsettled(context: object | undefined): void {
+  if (context && 'getChannelRef' in context) TAKEN_OVER.add((context as RmqContext).getMessage());
+}
+
+/** Whether the library has seen this delivery. */
+export function isTakenOver(context: RmqContext): boolean {
+  return TAKEN_OVER.has(context.getMessage());
+}
+
+/** What others do with one delivery before the library sees it. */
+export interface Settling {
+  /** Somebody has acknowledged it, or given it back. */
+  readonly isDone: boolean;
+  deadLetter(): void;
+  giveBack(): void;
+}
+
+/** Watches who settles a delivery. */
+export function settlingOf(context: RmqContext): Settling {
+  const message = context.getMessage();
+  const channel = context.getChannelRef();
+  let isDone = false;
+  context.getArgs()[1] = withSettling(channel, (settle) => {
+    isDone = true;
+    return settle();
+  });
+  return {
+    get isDone() {
+      return isDone;
+    },
+    deadLetter: () => channel.nack(message, false, false),
+    giveBack: () => channel.nack(message, false, true),
+  };
+}
+
 /** A delivery by Nest's own RabbitMQ transport, with `noAck: false`. */
 export function rabbitMqDelivery(context: RmqContext, payload: unknown, isEvent: boolean): Delivery {
   const message = context.getMessage();
@@ -43,6 +82,7 @@ export function rabbitMqDelivery(context: RmqContext, payload: unknown, isEvent:
   return {
     envelope: amqpEnvelope(message, payload),
     takeOver: () => {
+      TAKEN_OVER.add(message);
       context.getArgs()[1] = withoutSettling(channel);
     },
     settle: async (settlement, terms) => {
@@ -89,11 +129,17 @@ const SETTLING = new Set<PropertyKey>(['ack', 'ackAll', 'nack', 'nackAll', 'reje
 
 /** The channel as the handler sees it: it must not say that a message is done before its effect is committed. */
 function withoutSettling(channel: AmqpChannel): AmqpChannel {
+  return withSettling(channel, refuseToSettle);
+}
+
+/** The channel with another way of settling messages, which is given the usual one. */
+function withSettling(channel: AmqpChannel, settle: (usual: () => unknown) => unknown): AmqpChannel {
   return new Proxy(channel, {
     get: (target, name) => {
-      if (SETTLING.has(name)) return refuseToSettle;
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown;
+      return SETTLING.has(name) ? (...args: unknown[]) => settle(() => call(...args)) : call;
     },
   });
 }
