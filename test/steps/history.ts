@@ -63,7 +63,8 @@ export class History {
       amount: choices.between(1, 1_000),
       card: choices.chance(0.1) ? 'tok_declined' : 'tok_visa',
       whenUnknown,
-      tries: choices.between(1, 2),
+      // Who looks up waits for the deadline of the try before: that takes its time, and is played now and then.
+      tries: whenUnknown === 'look_up' && choices.chance(0.9) ? 1 : choices.between(1, 2),
       deadlineMs: whenUnknown === 'look_up' ? 10_000 : choices.chance(0.2) ? HASTY_MS : USUAL_MS,
     });
     return new History(scene, choices, order, choices.oneOf(ENDPOINTS), psp);
