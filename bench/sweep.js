@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Refusal } from '../scripts/foreground/refusal.js';
+import { script } from '../scripts/foreground/script.js';
+import { buildWhenStale } from '../scripts/workspace/build.js';
+import { installMissing } from '../scripts/workspace/install.js';
+import { root } from '../scripts/workspace/root.js';
+
+const USAGE = `Usage: node bench/sweep.js [options]
+
+What does a sweep cost those who claim meanwhile? Fills the table with records past their retention, and claims and
+releases operations at a steady rate, before and while they are swept: the percentiles of a claim, in one run.
+
+  --records N      how many records are swept; default 1000000
+  --rate N         how many operations are claimed a second; default 100
+  --seconds N      how long is measured before the sweep; default 20
+
+  DATABASE_URL     a server whose user may create databases, instead of the embedded PostgreSQL
+
+How it is measured
+  Claims come at their rate whether or not those before them are done (an open loop), and the time of a claim counts
+  from when it was due. The sweeper is in the same process, as in an application. What is swept has an answer of 200
+  bytes.
+`;
+
+await script(async (interruption) => {
+  const { values } = parseArgs({
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      records: { type: 'string', default: '1000000' },
+      rate: { type: 'string', default: '100' },
+      seconds: { type: 'string', default: '20' },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const plan = {
+    records: positive('records', values.records),
+    everyMs: 1_000 / positive('rate', values.rate),
+    quietMs: positive('seconds', values.seconds) * 1_000,
+  };
+  await installMissing(interruption);
+  await buildWhenStale(interruption);
+  if (process.env.DATABASE_URL) return measure(plan, process.env.DATABASE_URL, interruption);
+
+  const { startPostgres } = await import('../scripts/embedded-postgres/server.js');
+  const postgres = await startPostgres({ folder: join(root, '.local', 'postgres-bench'), durable: true });
+  try {
+    return await measure(plan, postgres.url, interruption);
+  } finally {
+    await postgres.stop();
+  }
+});
+
+async function measure({ records, everyMs, quietMs }, serverUrl, interruption) {
+  const { createDatabase } = await import('./payments/database.js');
+  const database = await createDatabase(serverUrl);
+  try {
+    const { executor, sweeper, dataSource } = await connect(database.url);
+    try {
+      console.log(`${records} records past their retention …`);
+      await fill(dataSource, records);
+      const quiet = await claimFor(executor, everyMs, setTimeout(quietMs), interruption);
+      const startedAt = performance.now();
+      const sweeping = sweeper.sweepDue();
+      const busy = await claimFor(executor, everyMs, sweeping, interruption);
+      const seconds = (performance.now() - startedAt) / 1_000;
+      console.log(`${await sweeping} swept in ${seconds.toFixed(1)} s\n`);
+      print('quiet', quiet);
+      print('swept', busy);
+      console.log(`p99 while swept, of quiet: ${(percentile(busy, 0.99) / percentile(quiet, 0.99)).toFixed(2)}`);
+    } finally {
+      await dataSource.destroy();
+    }
+  } finally {
+    await database.drop();
+  }
+  return 0;
+}
+
+/** What an application has, without the application. */
+async function connect(url) {
+  const { DataSource } = await import('typeorm');
+  const { idempotencyEntities, idempotencyMigrations } = await import('nestjs-idempotency');
+  const lib = '../libs/idempotency/dist/esm';
+  // Not part of the public entry: applications have them by the module.
+  const { Executor } = await import(`${lib}/core/executor.js`);
+  const { Pauses } = await import(`${lib}/core/patience.js`);
+  const { PostgresStore } = await import(`${lib}/storage/postgres-store.js`);
+  const { PostgresSweep } = await import(`${lib}/storage/postgres-sweep.js`);
+  const { Sweeper } = await import(`${lib}/maintenance/sweeper.js`);
+  const dataSource = await new DataSource({
+    type: 'postgres',
+    url,
+    entities: [...idempotencyEntities],
+    migrations: [...idempotencyMigrations],
+    migrationsRun: true,
+    poolSize: 10,
+  }).initialize();
+  const options = { acquireTimeoutMs: 10_000, statementTimeoutMs: 15_000, areStatementsPrepared: true };
+  const report = (message, error) => console.warn(message, error);
+  return {
+    dataSource,
+    executor: new Executor(new PostgresStore(dataSource, options, report), { keep: () => () => undefined }, report),
+    sweeper: new Sweeper(new PostgresSweep(dataSource), 1_000, new Pauses(), report),
+  };
+}
+
+async function fill(dataSource, records) {
+  await dataSource.query(
+    `INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, token, created_at, expires_at, completed_at,
+       response_status, response_headers, response_body)
+     SELECT 'acct_' || n % 1000, 'POST /payments', gen_random_uuid(), '\\x01'::bytea || sha256(n::text::bytea), 'completed',
+       gen_random_uuid(), now() - interval '2 days', now() - interval '1 day' + n * interval '1 ms', now() - interval '2 days',
+       201, '[["Content-Type","application/json"]]', convert_to(repeat('x', 200), 'UTF8')
+     FROM generate_series(1, $1::integer) AS n`,
+    [records],
+  );
+  await dataSource.query('VACUUM ANALYZE idempotency_records');
+  await dataSource.query('CHECKPOINT').catch(() => undefined);
+}
+
+/** How long claims took, in milliseconds, one every `everyMs` until `end` is there. */
+async function claimFor(executor, everyMs, end, interruption) {
+  const latencies = [];
+  const claims = [];
+  let isOver = false;
+  void end.then(() => (isOver = true));
+  for (let due = performance.now(); !isOver; due += everyMs) {
+    interruption.throwIfAborted();
+    await setTimeout(Math.max(0, due - performance.now()));
+    claims.push(claim(executor, () => latencies.push(performance.now() - due)));
+  }
+  await Promise.all(claims);
+  return latencies;
+}
+
+async function claim(executor, onClaimed) {
+  const arrival = await executor.arrive({
+    operation: { tenant: 'acct_1', endpoint: 'POST /payments', key: randomUUID() },
+    fingerprint: Buffer.alloc(33, 1),
+    strategy: { kind: 'lease' },
+    leaseMs: 60_000,
+    retentionMs: 86_400_000,
+  });
+  if (arrival.kind !== 'claimed') throw new Error(`A new operation was not claimed: ${arrival.kind}.`);
+  onClaimed();
+  await arrival.execution.settle({ kind: 'release' });
+}
+
+function percentile(latencies, share) {
+  const sorted = Float64Array.from(latencies).sort();
+  return sorted[Math.ceil(share * sorted.length) - 1];
+}
+
+function print(title, latencies) {
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(latencies, share).toFixed(2));
+  console.log(`${title}  ${latencies.length} claims  p50 ${p50} ms  p95 ${p95} ms  p99 ${p99} ms`);
+}
+
+function positive(option, text) {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new Refusal(`--${option} ${text}: not a whole number above zero.`);
+}
