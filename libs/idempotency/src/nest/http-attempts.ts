@@ -1,7 +1,7 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common';
 
 import type { Attempt } from '../core/attempt.js';
-import { checkedKey, invalidKey } from '../core/key.js';
+import { checkedKey } from '../core/key.js';
 import { keyFromHeaders, keyMissing } from '../http/key-header.js';
 import { customFingerprint, fingerprintFailed, requestFingerprint } from '../http/payload.js';
 import { isEmptyBody } from '../http/unread-body.js';
@@ -43,9 +43,7 @@ export class HttpAttempts {
   ): Promise<string | undefined> {
     if (!endpoint.key) return keyFromHeaders(request.rawHeaders, this.header);
     const key: unknown = (await endpoint.key(context)) ?? undefined;
-    if (key === undefined) return undefined;
-    if (typeof key !== 'string') throw invalidKey('syntax');
-    return checkedKey(key);
+    return key === undefined ? undefined : checkedKey(key);
   }
 }
 

@@ -89,23 +89,11 @@ export class HttpRun implements HoldOptions {
     return this.isAnswered || this.execution.isSettling;
   }
 
-  /** Lets one run of the handler be entered, once: a second time it would add to what the first has written. */
-  private entering(): (wrapper: symbol) => void {
-    let isEntered = false;
-    return (wrapper) => {
-      if (wrapper !== this.endpoint.wrapper) return;
-      if (isEntered) {
-        throw workBroken(
-          'The handler was run twice in one transaction. Move the interceptor that does so outside: before ' +
-            'IdempotencyModule, as APP_INTERCEPTOR.',
-        );
-      }
-      if (this.isForeign && !this.hasEntered) {
-        throw workBroken('The request was answered before its handler was entered; the handler is not run.');
-      }
-      isEntered = true;
-      this.hasEntered = true;
-    };
+  private entered(): void {
+    if (this.isForeign && !this.hasEntered) {
+      throw workBroken('The request was answered before its handler was entered; the handler is not run.');
+    }
+    this.hasEntered = true;
   }
 
   /**
@@ -135,7 +123,7 @@ export class HttpRun implements HoldOptions {
     this.hasEntered = false;
     const { execution, providerKeySecret } = this;
     const operation = new RunningOperation(execution, { ...this.endpoint, providerKeySecret });
-    const run = new HandlerRun(this, execution, operation, this.entering());
+    const run = new HandlerRun(this, execution, operation, this.endpoint.wrapper, () => this.entered());
     try {
       this.exchange.withdraw();
       // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.

@@ -81,7 +81,7 @@ export class IdempotencyService {
    */
   async consumeAll<Message extends ConsumedMessage, Result>(
     messages: readonly Message[],
-    work: (message: Message, operation: Parameters<OperationWork<Result>>[0]) => Promise<Result> | Result,
+    work: (message: Message, operation: IdempotentOperation) => Promise<Result> | Result,
   ): Promise<Settlement<Result>[]> {
     const settlements: Settlement<Result>[] = [];
     for (const message of messages) {

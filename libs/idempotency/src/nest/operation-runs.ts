@@ -101,7 +101,7 @@ export class OperationRuns {
     const operation = new RunningOperation(execution, { ...settings, providerKeySecret });
     try {
       await operation.start();
-      const run = new HandlerRun(this, execution, operation, enteringOnce(settings));
+      const run = new HandlerRun(this, execution, operation, settings.wrapper);
       // Whoever asks again is given plain data, so the first is as well.
       const value = plainData(await runInAttempt(run, async () => work(operation))) as Result;
       await operation.seal();
@@ -112,20 +112,6 @@ export class OperationRuns {
       throw error;
     }
   }
-}
-
-/** What an interceptor inside ours runs again would do its work on top of what the run that failed has written. */
-function enteringOnce({ wrapper: own }: RunSettings): (wrapper: symbol) => void {
-  let hasEntered = false;
-  return (wrapper) => {
-    if (wrapper !== own) return;
-    if (hasEntered) {
-      throw workBroken(
-        'The handler was run twice in one transaction. Remove the interceptor that does so: the message comes again.',
-      );
-    }
-    hasEntered = true;
-  };
 }
 
 async function handledBy<Result>(

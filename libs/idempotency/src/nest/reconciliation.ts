@@ -91,9 +91,7 @@ export class Reconciliation {
       const handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
       await handle.start();
       try {
-        const answer = await runInAttempt(new HandlerRun(this, execution, handle, nothingToEnter), () =>
-          method(handle),
-        );
+        const answer = await runInAttempt(new HandlerRun(this, execution, handle), () => method(handle));
         if (!answer) return { kind: 'release' };
         await handle.seal();
         return await verdict('commit', asWhole(answer), endpoint, execution);
@@ -109,11 +107,6 @@ export class Reconciliation {
       }
     };
   }
-}
-
-/** No handler is wrapped here. */
-function nothingToEnter(): void {
-  // Nothing to note.
 }
 
 async function verdict(

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 
 import type { Operation } from '../core/operation.js';
 import type { Backlog, UnfinishedOperation } from '../core/ports.js';
+import { queryPrimary } from './primary.js';
 import { interval } from './statements.js';
 import { recordNames, stepNames } from './table-names.js';
 
@@ -45,14 +46,8 @@ WHERE r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.
     return (await this.query(this.findText, [tenant, endpoint, key, step]))[0] ?? null;
   }
 
-  /** On the primary, also where reads go to replicas. */
   private async query(text: string, values: unknown[]): Promise<UnfinishedOperation[]> {
-    const runner = this.dataSource.createQueryRunner('master');
-    try {
-      const rows = (await runner.query(text, values)) as OperationRow[];
-      return rows.map(({ fingerprint, ...operation }) => ({ operation, fingerprint }));
-    } finally {
-      await runner.release();
-    }
+    const rows = await queryPrimary<OperationRow>(this.dataSource, text, values);
+    return rows.map(({ fingerprint, ...operation }) => ({ operation, fingerprint }));
   }
 }

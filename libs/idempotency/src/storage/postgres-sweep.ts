@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 
 import type { RecordSweep, Swept } from '../core/ports.js';
 import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
+import { queryPrimary } from './primary.js';
 import { recordNames, type TableNames } from './table-names.js';
 
 /**
@@ -38,22 +39,12 @@ SELECT min(expiry)::text AS next FROM (
   }
 
   async sweep(batch: number, from: string): Promise<Swept> {
-    const [row] = await this.query<Swept>(this.sweepText, [batch, from]);
+    const [row] = await queryPrimary<Swept>(this.dataSource, this.sweepText, [batch, from]);
     return row!;
   }
 
   async beyond(from: string): Promise<string | null> {
-    const [row] = await this.query<{ next: string | null }>(this.skipText, [from]);
+    const [row] = await queryPrimary<{ next: string | null }>(this.dataSource, this.skipText, [from]);
     return row!.next;
-  }
-
-  /** On the primary, also where reads go to replicas. */
-  private async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
-    const runner = this.dataSource.createQueryRunner('master');
-    try {
-      return (await runner.query(text, values)) as Row[];
-    } finally {
-      await runner.release();
-    }
   }
 }

@@ -31,10 +31,8 @@ export class ConsumerCheck {
   /** What cannot be protected, and the remedy for each. */
   *defects(): Generator<string> {
     yield* this.namesakes();
-    const consumers = this.consumers().filter(({ handler }) => isPatternHandler(handler));
-    if (consumers.length === 0) return;
     if (!this.microservices.usesRabbitMq) return;
-    for (const { owner, name, handler } of consumers) {
+    for (const { owner, name, handler } of this.consumers()) {
       if (!isEventHandler(handler) || !patternsOf(handler).some((pattern) => this.subscribers(pattern) > 1)) continue;
       yield (
         `${owner.name}.${name}: another handler has the same pattern, and one delivery of RabbitMQ cannot be ` +

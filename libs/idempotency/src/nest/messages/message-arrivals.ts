@@ -3,7 +3,7 @@ import { lastValueFrom, type Observable } from 'rxjs';
 
 import type { Attempt } from '../../core/attempt.js';
 import { IdempotencyError, UnknownTenantError } from '../../core/errors.js';
-import { checkedKey, invalidKey } from '../../core/key.js';
+import { checkedKey } from '../../core/key.js';
 import type { Report } from '../../core/ports.js';
 import type { Envelope } from '../../messaging/envelope.js';
 import { messageIdMissing, messageIdOf } from '../../messaging/message-id.js';
@@ -103,13 +103,8 @@ async function keyOf(context: ExecutionContext, key: NonNullable<Endpoint['key']
   } catch (error) {
     throw error instanceof IdempotencyError ? error : messageIdMissing(error);
   }
-  return checkedMessageKey(found);
-}
-
-function checkedMessageKey(key: unknown): string {
-  if (key === undefined || key === null) throw messageIdMissing();
-  if (typeof key !== 'string') throw invalidKey('syntax');
-  return checkedKey(key);
+  if (found === undefined || found === null) throw messageIdMissing();
+  return checkedKey(found);
 }
 
 async function fingerprintOf(
