@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Refusal } from '../scripts/foreground/refusal.js';
 import { script } from '../scripts/foreground/script.js';
 import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
-import { root } from '../scripts/workspace/root.js';
+import { onServer } from './database-server.js';
+import { positive } from './options.js';
 
 const USAGE = `Usage: npm run bench -- [options]
 
@@ -60,19 +59,5 @@ await script(async (interruption) => {
   await installMissing(interruption);
   await buildWhenStale(interruption);
   const { measure } = await import('./payments/measure.js');
-  if (process.env.DATABASE_URL) return measure(plan, process.env.DATABASE_URL, interruption);
-
-  const { startPostgres } = await import('../scripts/embedded-postgres/server.js');
-  const postgres = await startPostgres({ folder: join(root, '.local', 'postgres-bench'), durable: true });
-  try {
-    return await measure(plan, postgres.url, interruption);
-  } finally {
-    await postgres.stop();
-  }
+  return onServer((serverUrl) => measure(plan, serverUrl, interruption));
 });
-
-function positive(option, text) {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new Refusal(`--${option} ${text}: not a whole number above zero.`);
-}

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Refusal } from '../scripts/foreground/refusal.js';
 import { script } from '../scripts/foreground/script.js';
 import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
-import { root } from '../scripts/workspace/root.js';
+import { onServer } from './database-server.js';
+import { positive } from './options.js';
 
 const USAGE = `Usage: node bench/sweep.js [options]
 
@@ -45,15 +44,7 @@ await script(async (interruption) => {
   };
   await installMissing(interruption);
   await buildWhenStale(interruption);
-  if (process.env.DATABASE_URL) return measure(plan, process.env.DATABASE_URL, interruption);
-
-  const { startPostgres } = await import('../scripts/embedded-postgres/server.js');
-  const postgres = await startPostgres({ folder: join(root, '.local', 'postgres-bench'), durable: true });
-  try {
-    return await measure(plan, postgres.url, interruption);
-  } finally {
-    await postgres.stop();
-  }
+  return onServer((serverUrl) => measure(plan, serverUrl, interruption));
 });
 
 async function measure({ records, everyMs, quietMs }, serverUrl, interruption) {
@@ -160,10 +151,4 @@ function percentile(latencies, share) {
 function print(title, latencies) {
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(latencies, share).toFixed(2));
   console.log(`${title}  ${latencies.length} claims  p50 ${p50} ms  p95 ${p95} ms  p99 ${p99} ms`);
-}
-
-function positive(option, text) {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new Refusal(`--${option} ${text}: not a whole number above zero.`);
 }
