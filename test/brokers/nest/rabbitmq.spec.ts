@@ -20,6 +20,7 @@ import type { EntityManager } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../../database/test-database.js';
 import { type MessageApp, startMessageApp } from '../../messages/message-app.js';
+import { shortly } from '../../messages/shortly.js';
 import { pay, prepareDatabase } from '../../module/work-app.js';
 import { brokerUrl } from '../urls.js';
 
@@ -131,14 +132,6 @@ function send(data: Settled, properties: amqp.Options.Publish = {}, pattern = 's
   channel.sendToQueue(queue, Buffer.from(JSON.stringify({ pattern, data })), properties);
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error('It did not come to that within 20 s.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 const isEmpty = async (): Promise<boolean> => (await channel.checkQueue(queue)).messageCount === 0;
 const kinds = ({ settled }: MessageApp) => settled.map(({ settlement }) => settlement.kind);
 
@@ -147,7 +140,7 @@ describe('events of RabbitMQ', () => {
     const app = await start();
     const run = randomUUID();
     for (let i = 0; i < 5; i++) send({ run, label: 'a' }, { messageId: run });
-    await until(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 5);
+    await shortly(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 5);
     expect(await app.witness.payments(run)).toEqual(['a']);
     await app.stop();
     running = undefined;
@@ -158,12 +151,12 @@ describe('events of RabbitMQ', () => {
     const app = await start();
     const run = randomUUID();
     send({ run, label: 'a' }, { messageId: run });
-    await until(() => app.settled.length === 1);
+    await shortly(() => app.settled.length === 1);
     send({ run, label: 'b' }, { messageId: run });
     send({ run, label: 'c' });
     send({ run, label: 'd' }, { messageId: randomUUID() });
-    await until(async () => (await channel.checkQueue(dead)).messageCount === 2);
-    await until(() => app.settled.length === 4);
+    await shortly(async () => (await channel.checkQueue(dead)).messageCount === 2);
+    await shortly(() => app.settled.length === 4);
     expect(await app.witness.payments(run)).toEqual(['a', 'd']);
     const parked = app.settled.flatMap(({ settlement }) => (settlement.kind === 'park' ? [settlement.reason] : []));
     expect(parked.sort()).toEqual(['mismatch', 'unidentified']);
@@ -178,7 +171,7 @@ describe('events of RabbitMQ', () => {
     });
     const run = randomUUID();
     send({ run, label: 'a', then: 'throw' }, { messageId: run });
-    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    await shortly(async () => (await channel.checkQueue(dead)).messageCount === 1);
     expect(await running.witness.payments(run)).toEqual([]);
   });
 
@@ -190,9 +183,9 @@ describe('events of RabbitMQ', () => {
     const run = randomUUID();
     send({ run, label: 'a' }, { messageId: randomUUID() }, pattern);
     send({ run, label: 'b' }, { messageId: randomUUID() });
-    await until(() => app.settled.length === 2);
+    await shortly(() => app.settled.length === 2);
     expect(app.settled[0]!.settlement).toMatchObject({ kind: 'park', reason });
-    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    await shortly(async () => (await channel.checkQueue(dead)).messageCount === 1);
     expect(await app.witness.payments(run)).toEqual(['b']);
   });
 
@@ -210,9 +203,9 @@ describe('events of RabbitMQ', () => {
     const run = randomUUID();
     send({ run, label: 'a' }, { messageId: randomUUID() });
     send({ run, label: 'b' }, { messageId: randomUUID() });
-    await until(() => app.settled.length === 2);
+    await shortly(() => app.settled.length === 2);
     expect(app.settled[0]!.settlement).toMatchObject({ kind: 'park', reason: 'unscoped' });
-    await until(async () => (await channel.checkQueue(dead)).messageCount === 1);
+    await shortly(async () => (await channel.checkQueue(dead)).messageCount === 1);
     expect(await app.witness.payments(run)).toEqual(['b']);
   });
 
@@ -228,7 +221,7 @@ describe('events of RabbitMQ', () => {
       transports: [transport({ prefetchCount: 1 })],
     });
     send({ run: randomUUID(), label: 'a' });
-    await until(() => tries === 2);
+    await shortly(() => tries === 2);
     await running.stop();
     running = undefined;
     expect(await isEmpty()).toBe(true);
@@ -238,7 +231,7 @@ describe('events of RabbitMQ', () => {
     const app = await start();
     const run = randomUUID();
     send({ run, label: 'a', then: 'throw' }, { messageId: run, replyTo: dead });
-    await until(() => app.settled.length === 2);
+    await shortly(() => app.settled.length === 2);
     expect(kinds(app)).toEqual(['retry', 'retry']);
     expect((await channel.checkQueue(dead)).messageCount).toBe(0);
   });
@@ -247,7 +240,7 @@ describe('events of RabbitMQ', () => {
     const app = await start();
     const run = randomUUID();
     send({ run, label: 'a', then: 'settle' }, { messageId: run });
-    await until(() => app.settled.length === 1);
+    await shortly(() => app.settled.length === 1);
     expect(app.settled[0]!.settlement).toMatchObject({ kind: 'retry', error: { code: 'idempotency-work-broken' } });
   });
 
@@ -258,10 +251,10 @@ describe('events of RabbitMQ', () => {
     const app = await start();
     send({ run, label: 'a', then: 'wait' }, { messageId: run });
     send({ run, label: 'a', then: 'wait' }, { messageId: run });
-    await until(() => app.settled.length >= 1);
+    await shortly(() => app.settled.length >= 1);
     expect(kinds(app)).not.toContain('acknowledge');
     open();
-    await until(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 2);
+    await shortly(() => kinds(app).filter((kind) => kind === 'acknowledge').length === 2);
     expect(await app.witness.payments(run)).toEqual(['a']);
   });
 });
@@ -288,15 +281,15 @@ describe('a message that a guard refuses', () => {
     send({ run, label: 'refused 1' }, { messageId: randomUUID() });
     send({ run, label: 'refused 2' }, { messageId: randomUUID() });
     send({ run, label: 'a' }, { messageId: run });
-    await until(async () => (await app.witness.payments(run)).length === 1);
-    await until(async () => (await channel.checkQueue(dead)).messageCount === 2);
+    await shortly(async () => (await app.witness.payments(run)).length === 1);
+    await shortly(async () => (await channel.checkQueue(dead)).messageCount === 2);
     expect(app.logbook.complaints('refused before its handler')).not.toEqual([]);
   });
 
   it('is given back where there is no place for it, and is not lost', async () => {
     const app = (running = await guarded({ queueOptions: { durable: true } }));
     send({ run: randomUUID(), label: 'refused' }, { messageId: randomUUID() });
-    await until(() => app.logbook.complaints('refused before its handler').length === 1);
+    await shortly(() => app.logbook.complaints('refused before its handler').length === 1);
     await app.stop();
     running = undefined;
     expect((await channel.checkQueue(queue)).messageCount).toBe(1);

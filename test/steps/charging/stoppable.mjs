@@ -9,47 +9,14 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { register } from 'node:module';
-import pg from 'pg';
+import { obey } from '../../processes/stoppable-statements.mjs';
 
 register('../../situations/payments/typescript.mjs', import.meta.url);
-
-let stop = null;
-let goOn = () => undefined;
-
-const sendQuery = pg.Client.prototype.query;
-pg.Client.prototype.query = function (...args) {
-  const [query] = args;
-  const text = typeof query === 'string' ? query : (query?.name ?? query?.text ?? '');
-  if (stop === null || !new RegExp(stop.statement).test(text)) return sendQuery.apply(this, args);
-  const { when } = stop;
-  stop = null;
-  return around(when, () => sendQuery.apply(this, args));
-};
-
-async function around(when, send) {
-  if (when === 'before') {
-    await stand();
-    return send();
-  }
-  const answer = await send();
-  await stand();
-  return answer;
-}
-
-function stand() {
-  const opened = new Promise((resolve) => (goOn = resolve));
-  process.send({ reached: true });
-  return opened;
-}
 
 const { startChargingApp } = await import('./app.ts');
 
 process.on('message', (message) => {
-  if (message.stopAt) {
-    stop = message.stopAt;
-    process.send({ armed: true });
-  }
-  if (message.goOn) goOn();
+  obey(message);
   if (message.options) void startChargingApp(message.options).then(({ port }) => process.send({ port }));
 });
 process.send({ loaded: true });
