@@ -88,10 +88,12 @@ export function describeDeliveries(transport: string, open: OpenBroker): void {
 
     const next = await consumers.add();
     await broker.send([message('worked-on')]);
-    await shortly('it has been looked at twice', () => next.settled.length >= 2);
+    // Four looks at two deliveries: one of them at least comes for the second time, when a used attempt would show.
+    await shortly('it has been looked at four times', () => next.settled.length >= 4);
     expect(next.settled.filter(({ kind }) => kind !== 'retry')).toEqual([]);
     await expectUnsettled('worked-on', 2);
-    expect(await broker.attemptsUsed('worked-on')).toBe(0);
+    // The broker may count one that a consumer has right now, until it is given back.
+    await shortly('no attempt is used up', async () => (await broker.attemptsUsed('worked-on')) === 0);
     await consumers.kill(doomed);
     expect(await book.amounts('worked-on')).toEqual([]);
 
