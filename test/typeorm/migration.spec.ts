@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { idempotencyEntities, IdempotencyHealth, idempotencyMigrations } from 'nestjs-idempotency';
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm';
 
+import { schemaSql } from '../../libs/idempotency/src/storage/schema-sql.js';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 
 jest.setTimeout(60_000);
@@ -115,6 +116,16 @@ describe.each(namings)('under %s', (_, options, records) => {
     expect(await check(dataSource)).toMatchObject({ status: 'down' });
     await dataSource.runMigrations();
     expect(await check(dataSource)).toEqual({ status: 'up' });
+  });
+
+  it('the printed schema makes what the schema check and the schema builder of TypeORM expect', async () => {
+    const dataSource = await open(options);
+    await dataSource.query(schemaSql(dataSource));
+    expect(await check(dataSource)).toEqual({ status: 'up' });
+    const { upQueries, downQueries } = await dataSource.driver.createSchemaBuilder().log();
+    expect([...upQueries, ...downQueries].map(({ query }) => query)).toEqual([]);
+    const { rows } = await witness.query(`SELECT reloptions FROM pg_class WHERE oid = '${records}'::regclass`);
+    expect(rows).toEqual([{ reloptions: ['fillfactor=80'] }]);
   });
 
   it('what TypeORM synchronizes by itself passes the check as well', async () => {
