@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type StepOutcome } from 'nestjs-idempotency';
 
+import { PostgresOutcomes } from '../../libs/idempotency/src/storage/postgres-outcomes.js';
 import { gate } from '../module/gate.js';
 import { pay } from '../module/work-app.js';
 import { Callee, type Play, Stage } from './plays.js';
@@ -88,6 +89,25 @@ describe('an outcome that somebody found out', () => {
     expect(await resolve(HAPPENED)).toBeNull();
     expect(await stage.steps(key)).toMatchObject([{ tries: 1, result: '[1,"succeeded","ch_0"]' }]);
   });
+
+  it.each(['[1,"succeeded","ch_1"]', null])(
+    'before the call was made again says nothing of that try: %s',
+    async (result) => {
+      await stage.play(key, charging(new Callee(500)));
+      const outcomes = new PostgresOutcomes(stage.app.dataSource);
+      const seen = (await outcomes.find({ tenant: '', endpoint: 'plays', key }, 'charge'))!;
+      await stage.play(key, (operation) => operation.step('charge', new Callee(500).call));
+      const rows = () =>
+        stage.app.witness.rows(
+          'SELECT r.xmin, s.xmin AS step_xmin, s.result FROM idempotency_records r JOIN idempotency_steps s USING (key) WHERE key = $1',
+          key,
+        );
+      const before = await rows();
+      expect(await outcomes.put(seen, result)).toBe(false);
+      expect(await rows()).toEqual(before);
+      expect(await outcomes.put((await outcomes.find(seen.operation, 'charge'))!, result)).toBe(true);
+    },
+  );
 
   it('that cannot be kept is refused, and the operation is let go', async () => {
     await stage.play(key, charging(new Callee(500)));

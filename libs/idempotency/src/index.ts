@@ -35,7 +35,8 @@ export type {
   ParkedMessage,
   ReplayedRecord,
 } from './nest/options.js';
-export { IdempotentOperations, type NotResolved, type StepOutcome } from './nest/idempotent-operations.js';
+export type { NotResolved, StepOutcome } from './maintenance/resolve-step.js';
+export { IdempotentOperations } from './nest/idempotent-operations.js';
 export { Operation } from './nest/operation.decorator.js';
 export { type ReconciledAnswer, Reconciles } from './nest/reconciles.decorator.js';
 export { TransactionManager } from './nest/transaction-manager.decorator.js';

@@ -70,8 +70,33 @@ export interface Backlog {
    * Each may be taken by somebody meanwhile: its claim decides.
    */
   abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]>;
-  /** One operation in progress that has announced this call; null when it is not, or has not. */
-  find(operation: Operation, step: string): Promise<UnfinishedOperation | null>;
+}
+
+/** An outside call of an operation in progress, as it was when somebody looked at it. */
+export interface SeenStep {
+  readonly operation: Operation;
+  readonly step: string;
+  /** What the operation was claimed by last; with the attempt and the tries it tells whether anything has come since. */
+  readonly token: string | null;
+  readonly attempts: number;
+  /** How often the call had been announced. */
+  readonly tries: number;
+  /** Somebody may be at work on the operation. */
+  readonly isHeld: boolean;
+  /** What became of the call was on record. */
+  readonly isKnown: boolean;
+}
+
+/** What somebody found out about outside calls, put on record past any attempt. */
+export interface Outcomes {
+  /** The call of an operation in progress; null where there is no such operation, or it has announced no such call. */
+  find(operation: Operation, step: string): Promise<SeenStep | null>;
+  /**
+   * Keeps the result durably, or with null takes the intent back, and ends the claim that made the call.
+   *
+   * False, and nothing was changed, where somebody is at work on the operation or has been since it was looked at.
+   */
+  put(seen: SeenStep, result: string | null): Promise<boolean>;
 }
 
 /** The announcement of one outside call. */

@@ -42,7 +42,7 @@ export interface StepTerms<Result> {
 }
 
 /** By how much a claim outlives the deadline of a call made under it; what its announcement may take. */
-export const MARGIN_MS = 5_000;
+const MARGIN_MS = 5_000;
 
 /** How long the claim has to outlive the announcement: its lookup and its call fit in, one after the other. */
 export function leaseMsFor<Result>({ deadlineMs, whenUnknown }: StepTerms<Result>): number {

@@ -2,9 +2,9 @@ import type { Claim } from './claim.js';
 import { DEFAULT_RETRY_AFTER_MS, IdempotencyError, outcomeUnknown, storeUnavailable, workBroken } from './errors.js';
 import { pauseMs, Pauses } from './patience.js';
 import type { Session } from './ports.js';
-import { decodeStepResult, encodeStepResult, type StepResult } from './step-codec.js';
+import { decodeStepResult, encodeStepResult } from './step-codec.js';
 import { type Announced, outcomeOf } from './step-outcome.js';
-import { leaseMsFor, MARGIN_MS, type StepCall, type StepTerms } from './step-terms.js';
+import { leaseMsFor, type StepCall, type StepTerms } from './step-terms.js';
 
 export type { StepCall, StepFailure, StepTerms, WhenUnknown } from './step-terms.js';
 
@@ -93,21 +93,6 @@ export class Steps {
   /** Resolves once no step is under way, which takes no longer than the deadlines of their calls. */
   async idle(): Promise<void> {
     while (this.isUnderWay) await Promise.allSettled(this.underWay.values());
-  }
-
-  /**
-   * Says, for somebody who found it out, what became of a step; null says that it did not happen. False where no such
-   * step was announced.
-   */
-  async resolve(step: string, providerKey: string, result: StepResult | null): Promise<boolean> {
-    const text = result && encodeStepResult(result);
-    const { result: known, tries } = await this.announce(step, providerKey, MARGIN_MS);
-    this.open.set(step, 0);
-    if (known !== null) return true;
-    const isNew = tries === 1;
-    if (text === null || isNew) await this.withdraw(step);
-    else await this.finish(step, text);
-    return !isNew;
   }
 
   private async tryOut<Result>(

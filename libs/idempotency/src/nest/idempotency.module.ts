@@ -10,6 +10,7 @@ import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import { Sweeper } from '../maintenance/sweeper.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
+import { PostgresOutcomes } from '../storage/postgres-outcomes.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { PostgresSweep } from '../storage/postgres-sweep.js';
 import { PostgresStore } from '../storage/postgres-store.js';
@@ -48,6 +49,7 @@ import {
   MESSAGE_ARRIVALS,
   OPERATION_RUNS,
   OPTIONS,
+  OUTCOMES,
   RENEWAL,
   RENEWER,
   REPORT,
@@ -171,6 +173,11 @@ const WIRING: Provider[] = [
     inject: [DATA_SOURCE, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
+  {
+    provide: OUTCOMES,
+    useFactory: (dataSource: DataSource) => new PostgresOutcomes(dataSource),
+    inject: [DATA_SOURCE],
+  },
   { provide: EXECUTOR, useFactory: executor, inject: [DATA_SOURCE, OPTIONS, SETTINGS, RENEWER, REPORT] },
 ];
 

@@ -7,6 +7,7 @@ export const HTTP_ATTEMPTS = Symbol.for('nestjs-idempotency:http-attempts');
 export const RENEWAL = Symbol.for('nestjs-idempotency:renewal');
 export const RENEWER = Symbol.for('nestjs-idempotency:renewer');
 export const BACKLOG = Symbol.for('nestjs-idempotency:backlog');
+export const OUTCOMES = Symbol.for('nestjs-idempotency:outcomes');
 export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
 export const OPERATION_RUNS = Symbol.for('nestjs-idempotency:operation-runs');
 export const CONSUMPTION = Symbol.for('nestjs-idempotency:consumption');

@@ -18,36 +18,23 @@ interface OperationRow extends Operation {
  */
 export class PostgresBacklog implements Backlog {
   private readonly abandonedText: string;
-  private readonly findText: string;
 
   constructor(private readonly dataSource: DataSource) {
     const { table, columns: c } = recordNames(dataSource);
     const { table: steps, columns: s } = stepNames(dataSource);
-    const found = `SELECT r.${c.tenant} AS tenant, r.${c.endpoint} AS endpoint, r.${c.key} AS key, r.${c.fingerprint} AS fingerprint`;
     this.abandonedText = `
 WITH last AS (
   SELECT ${s.tenant} AS tenant, ${s.endpoint} AS endpoint, ${s.key} AS key, max(greatest(${s.intendedAt}, ${s.finishedAt})) AS at
   FROM ${steps} WHERE ${s.endpoint} = ANY ($1) GROUP BY 1, 2, 3)
-${found}
+SELECT r.${c.tenant} AS tenant, r.${c.endpoint} AS endpoint, r.${c.key} AS key, r.${c.fingerprint} AS fingerprint
 FROM last JOIN ${table} AS r ON r.${c.tenant} = last.tenant AND r.${c.endpoint} = last.endpoint AND r.${c.key} = last.key
 WHERE last.at <= now() - $2::interval AND r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= now())
 ORDER BY last.at LIMIT $3`;
-    this.findText = `
-${found} FROM ${table} AS r
-WHERE r.${c.tenant} = $1 AND r.${c.endpoint} = $2 AND r.${c.key} = $3 AND r.${c.state} = 'in_progress' AND EXISTS (
-  SELECT FROM ${steps} AS s WHERE s.${s.tenant} = $1 AND s.${s.endpoint} = $2 AND s.${s.key} = $3 AND s.${s.name} = $4)`;
   }
 
   async abandoned(endpoints: readonly string[], afterMs: number, limit: number): Promise<UnfinishedOperation[]> {
-    return this.query(this.abandonedText, [endpoints, interval(afterMs), limit]);
-  }
-
-  async find({ tenant, endpoint, key }: Operation, step: string): Promise<UnfinishedOperation | null> {
-    return (await this.query(this.findText, [tenant, endpoint, key, step]))[0] ?? null;
-  }
-
-  private async query(text: string, values: unknown[]): Promise<UnfinishedOperation[]> {
-    const rows = await queryPrimary<OperationRow>(this.dataSource, text, values);
+    const values = [endpoints, interval(afterMs), limit];
+    const rows = await queryPrimary<OperationRow>(this.dataSource, this.abandonedText, values);
     return rows.map(({ fingerprint, ...operation }) => ({ operation, fingerprint }));
   }
 }

@@ -38,9 +38,11 @@ function primaryKeySql({ namingStrategy }: DataSource, { tablePath, primaryColum
   return `CONSTRAINT ${quote(name)} PRIMARY KEY (${columns.map(quote).join(', ')})`;
 }
 
-function indexSql(metadata: EntityMetadata, { name, columns }: EntityMetadata['indices'][number]): string {
+function indexSql(metadata: EntityMetadata, { name, columns, where }: EntityMetadata['indices'][number]): string {
   const names = columns.map(({ databaseName }) => quote(databaseName));
-  return `CREATE INDEX ${quote(name)} ON ${pathOf(metadata)} (${names.join(', ')});\n`;
+  // A partial one is of the rows that have what it is by; its own text would name columns past the naming strategy.
+  const rows = where === undefined ? '' : ` WHERE ${names.map((column) => `${column} IS NOT NULL`).join(' AND ')}`;
+  return `CREATE INDEX ${quote(name)} ON ${pathOf(metadata)} (${names.join(', ')})${rows};\n`;
 }
 
 function pathOf({ tablePath }: EntityMetadata): string {
