@@ -82,7 +82,7 @@ async function connect(url) {
   const { Executor } = await import(`${lib}/core/executor.js`);
   const { Pauses } = await import(`${lib}/core/patience.js`);
   const { PostgresStore } = await import(`${lib}/storage/postgres-store.js`);
-  const { PostgresSweep } = await import(`${lib}/storage/postgres-sweep.js`);
+  const { recordSweeps } = await import(`${lib}/storage/postgres-sweep.js`);
   const { Sweeper } = await import(`${lib}/maintenance/sweeper.js`);
   const dataSource = await new DataSource({
     type: 'postgres',
@@ -97,7 +97,7 @@ async function connect(url) {
   return {
     dataSource,
     executor: new Executor(new PostgresStore(dataSource, options, report), { keep: () => () => undefined }, report),
-    sweeper: new Sweeper(new PostgresSweep(dataSource), 1_000, new Pauses(), report),
+    sweeper: new Sweeper(recordSweeps(dataSource), 1_000, new Pauses(), report),
   };
 }
 

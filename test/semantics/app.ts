@@ -17,6 +17,7 @@ import {
   idempotencyMigrations,
   IdempotencyModule,
   type IdempotencyModuleOptions,
+  IdempotentOperations,
 } from 'nestjs-idempotency';
 import { DataSource } from 'typeorm';
 import { type Logbook } from '../module/listening.js';
@@ -45,6 +46,8 @@ export interface App {
   readonly port: number;
   /** Stops it as SIGTERM would; harmless when called again. */
   close(): Promise<void>;
+  /** Sweeps the database once. */
+  sweep(): Promise<number>;
   /** Resolves when it is being stopped, and takes no new work. */
   readonly closing: Promise<void>;
 }
@@ -133,7 +136,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   const started = nest;
   const { port } = started.getHttpServer().address() as AddressInfo;
   let closed: Promise<void> | undefined;
-  return { dataSource, port, close: () => (closed ??= started.close()), closing: closing.passed };
+  return {
+    dataSource,
+    port,
+    close: () => (closed ??= started.close()),
+    sweep: () => started.get(IdempotentOperations).sweep(),
+    closing: closing.passed,
+  };
 }
 
 /** The longest body that is read. */

@@ -67,6 +67,14 @@ export const errors: readonly Situation[] = [
     const link = '</payments/1>; rel="related"';
     expectProblem(await send(), 'idempotency-response-unavailable', { resource: '/payments/1', link });
   }),
+  problem('idempotency-key-expired', PAID_ONCE, async ({ run, start }) => {
+    const { send, sql, lapseRetention } = await start({ idempotency: { tombstones: '30d' } });
+    expectPaid(await send());
+    await lapseRetention();
+    await sql(`UPDATE idempotency_records SET resource = '/payments/1' WHERE key = $1`, run);
+    const link = '</payments/1>; rel="related"';
+    expectProblem(await send(), 'idempotency-key-expired', { resource: '/payments/1', link });
+  }),
   problem('idempotency-payload-unsupported', NOTHING_HAPPENED, async ({ send }) => {
     const answer = await send({ type: 'multipart/form-data; boundary=x', body: '--x--\r\n' });
     expectProblem(answer, 'idempotency-payload-unsupported');

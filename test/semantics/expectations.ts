@@ -57,6 +57,7 @@ const PROBLEMS = {
   'idempotency-replay-forbidden': ['403 Forbidden', 'Replay forbidden', false],
   'idempotency-request-in-progress': ['409 Conflict', 'Request in progress', true],
   'idempotency-response-unavailable': ['409 Conflict', 'Response unavailable', false],
+  'idempotency-key-expired': ['409 Conflict', 'Idempotency key expired', false],
   'idempotency-payload-unsupported': ['415 Unsupported Media Type', 'Payload unsupported', false],
   'idempotency-key-reused': ['422 Unprocessable Entity', 'Idempotency key reused', false],
   'idempotency-scope-unresolved': ['500 Internal Server Error', 'Tenant unresolved', false],

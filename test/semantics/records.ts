@@ -12,6 +12,8 @@ export interface RecordRow {
   readonly leaseMs: number | null;
   readonly leaseLeftMs: number | null;
   readonly retentionMs: number;
+  /** For how long it is replayed, where its key is remembered for longer. */
+  readonly replaysMs: number | null;
   readonly expiresAt: string;
   readonly status: number | null;
   readonly headers: string | null;
@@ -25,7 +27,8 @@ const RECORDS = `
 SELECT tenant, endpoint, key, state, attempts,
   (extract(epoch FROM locked_until - locked_at) * 1000)::float8 AS "leaseMs",
   (extract(epoch FROM locked_until - statement_timestamp()) * 1000)::float8 AS "leaseLeftMs",
-  (extract(epoch FROM expires_at - created_at) * 1000)::float8 AS "retentionMs", expires_at::text AS "expiresAt",
+  (extract(epoch FROM expires_at - created_at) * 1000)::float8 AS "retentionMs",
+  (extract(epoch FROM replays_until - created_at) * 1000)::float8 AS "replaysMs", expires_at::text AS "expiresAt",
   response_status AS status, response_headers AS headers, response_body AS body, response_omitted AS omitted,
   response_key_id AS "keyId", resource
 FROM idempotency_records WHERE key ILIKE '%' || $1 || '%' ORDER BY created_at, tenant, endpoint`;

@@ -215,6 +215,12 @@ export class Routes {
     return perform(run, manager);
   }
 
+  @Post('forgotten')
+  @Idempotent({ tombstonesMs: 0 })
+  forgotten(@Run() run: string, @TransactionManager() manager: EntityManager) {
+    return perform(run, manager);
+  }
+
   @Post('versioned')
   @Idempotent({ fingerprint: { headers: ['X-Api-Version'] } })
   versioned(@Run() run: string, @TransactionManager() manager: EntityManager) {

@@ -46,8 +46,10 @@ export interface Stage {
   released(): Promise<void>;
   /** Lets the leases of the run's records run out. */
   lapse(): Promise<void>;
-  /** Lets the retention of the run's records run out. */
+  /** Lets the retention of the run's records run out, and whatever their keys are remembered for. */
   expire(): Promise<void>;
+  /** Lets the retention alone of the run's records run out, whose keys are remembered for longer. */
+  lapseRetention(): Promise<void>;
   /** Ends the database session of the one work that is under way. */
   killWork(): Promise<void>;
   /** The warnings and errors in the application's log that mention this. */
@@ -177,8 +179,14 @@ function stageOf(options: StageOptions, waiting: Gate[], started: App[]): Stage 
     lapse: async () => {
       await sql(`UPDATE idempotency_records SET locked_until = statement_timestamp() WHERE key = $1`, run);
     },
+    lapseRetention: async () => {
+      await sql(`UPDATE idempotency_records SET replays_until = statement_timestamp() WHERE key = $1`, run);
+    },
     expire: async () => {
-      await sql(`UPDATE idempotency_records SET expires_at = statement_timestamp() WHERE key = $1`, run);
+      await sql(
+        `UPDATE idempotency_records SET expires_at = statement_timestamp(), replays_until = NULL WHERE key = $1`,
+        run,
+      );
     },
     start: async (own) => {
       const another = await startApp({ platform, url, logbook, ...own });

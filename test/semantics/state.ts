@@ -23,6 +23,20 @@ const forgotten = (forget: (stage: Stage) => Promise<unknown>, next = {}): Fate 
   },
 });
 
+const REMEMBERING = { idempotency: { tombstones: '30d' as const } };
+
+/** A key that is remembered as used, and not for what it was answered. */
+const remembered = (lapse: (stage: Stage) => Promise<unknown>): Fate => ({
+  ends: PAID_ONCE,
+  play: async ({ start }) => {
+    const stage = await start(REMEMBERING);
+    expectPaid(await stage.send());
+    await lapse(stage);
+    expectProblem(await stage.send(), 'idempotency-key-expired');
+    expectProblem(await stage.send(), 'idempotency-key-expired');
+  },
+});
+
 /** An application whose database fails in this way: nothing runs, and once it is back all is well. */
 const databaseFails = (fail: (proxy: DatabaseProxy) => Promise<void> | void): Fate => ({
   ends: PAID_ONCE,
@@ -205,6 +219,54 @@ export const state: readonly Situation[] = [
   {
     when: 'past its retention, and swept',
     ...forgotten(({ run, sql }) => sql('DELETE FROM idempotency_records WHERE key = $1', run)),
+  },
+  {
+    when: 'past its retention, and its key is remembered (`tombstones`)',
+    ...remembered(({ lapseRetention }) => lapseRetention()),
+  },
+  {
+    when: 'past its retention, its key is remembered, and it is swept',
+    ...remembered(async (stage) => {
+      await stage.lapseRetention();
+      await stage.app.sweep();
+      expect(await stage.records()).toMatchObject([{ omitted: 'expired', headers: null, body: null }]);
+    }),
+  },
+  {
+    when: 'past its retention, its key is remembered, and another request comes with it',
+    ends: PAID_ONCE,
+    play: async ({ start }) => {
+      const { app, send, lapseRetention } = await start(REMEMBERING);
+      expectPaid(await send());
+      await lapseRetention();
+      expectProblem(await send(OTHER), 'idempotency-key-reused');
+      await app.sweep();
+      expectProblem(await send(OTHER), 'idempotency-key-reused');
+    },
+  },
+  {
+    when: 'past the time for which its key is remembered',
+    ends: { entries: 2, payments: 2, records: ['completed'] },
+    play: async ({ start }) => {
+      const { app, send, lapseRetention, expire } = await start(REMEMBERING);
+      expectPaid(await send());
+      await lapseRetention();
+      await app.sweep();
+      await expire();
+      expectPaid(await send(), 2);
+    },
+  },
+  {
+    when: 'in progress, past its lease and its retention, its key would be remembered, and another request comes with it',
+    ends: PAID_BY_RETRY,
+    play: async ({ start }) => {
+      const { begin, send, lapse, lapseRetention } = await start(REMEMBERING);
+      const first = await begin();
+      await lapse();
+      await lapseRetention();
+      expectPaid(await send(OTHER), 2);
+      expectProblem(await first.finish(), 'idempotency-key-reused');
+    },
   },
   {
     when: 'in progress, past its lease and its retention, and another request comes with its key',

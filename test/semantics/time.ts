@@ -15,7 +15,7 @@ const DAY = 24 * HOUR;
 
 /** The times of a record whose work is under way. */
 const times = (
-  expected: Partial<Pick<RecordRow, 'leaseMs' | 'retentionMs'>>,
+  expected: Partial<Pick<RecordRow, 'leaseMs' | 'retentionMs' | 'replaysMs'>>,
   idempotency: Partial<IdempotencyModuleOptions> = {},
   sending: Sending = {},
 ): Fate => ({
@@ -64,6 +64,15 @@ class ShortLived {
 export const time: readonly Situation[] = [
   { when: 'no `lease`', ...times({ leaseMs: MINUTE }) },
   { when: 'no `retention`', ...times({ retentionMs: DAY }) },
+  { when: 'no `tombstones`', ...times({ retentionMs: DAY, replaysMs: null }) },
+  {
+    when: "`tombstones: '30d'`",
+    ...times({ retentionMs: 31 * DAY, replaysMs: DAY }, { tombstones: '30d' }),
+  },
+  {
+    when: '`tombstonesMs: 0` for one endpoint, where the module says otherwise',
+    ...times({ retentionMs: DAY, replaysMs: null }, { tombstones: '30d' }, { path: '/forgotten' }),
+  },
   {
     when: "durations as text: `lease: '90s'`, `retention: '7d'`",
     ...times({ leaseMs: 90 * SECOND, retentionMs: 7 * DAY }, { lease: '90s', retention: '7d' }),
@@ -88,7 +97,7 @@ export const time: readonly Situation[] = [
     },
   },
   {
-    when: 'a duration of zero, other than `patienceMs`',
+    when: 'a duration of zero, other than `patienceMs` and `tombstonesMs`',
     ...refused(
       [0, '0s'],
       DURATIONS.filter((name) => name !== 'patience'),

@@ -88,6 +88,18 @@ export const transactions: readonly Situation[] = [
     ...released(FAILED, throwing(new Error('It fails.')), TRANSACTION),
   },
   {
+    when: 'without a lease: past its retention, and its key is remembered',
+    ends: PAID_ONCE,
+    play: async ({ start }) => {
+      const { app, send, lapseRetention } = await start({ idempotency: { tombstones: '30d' } });
+      expectPaid(await send(TRANSACTION));
+      await lapseRetention();
+      expectProblem(await send(TRANSACTION), 'idempotency-key-expired');
+      await app.sweep();
+      expectProblem(await send(TRANSACTION), 'idempotency-key-expired');
+    },
+  },
+  {
     when: 'without a lease: past its retention',
     ends: { entries: 2, payments: 2, records: ['completed'] },
     play: async ({ send, expire }) => {

@@ -48,6 +48,24 @@ async function keep(count: number, columns: Readonly<Record<string, string>> = {
   );
 }
 
+/** Past its retention, but not forgotten yet. */
+const REMEMBERED = { expires_at: `now() + interval '1 day'`, replays_until: `now() - n * interval '1 s'` };
+
+const ANSWERED = {
+  response_status: '201',
+  response_headers: `'[]'`,
+  response_body: `'\\x00'`,
+  resource: `'/payments/1'`,
+};
+
+async function tombstones(): Promise<number> {
+  const [row] = await app.witness.rows<{ count: string }>(
+    `SELECT count(*) FROM idempotency_records WHERE response_omitted = 'expired' AND response_headers IS NULL
+       AND response_body IS NULL AND response_status = 201 AND resource = '/payments/1' AND fingerprint = '\\x01'`,
+  );
+  return Number(row!.count);
+}
+
 const left = async (): Promise<number> =>
   Number((await app.witness.rows<{ count: string }>('SELECT count(*) FROM idempotency_records'))[0]!.count);
 
@@ -70,6 +88,27 @@ describe('a sweep', () => {
     await keep(2, { state: `'in_progress'`, has_steps: 'true' });
     expect(await sweep()).toBe(0);
     expect(await left()).toBe(4);
+  });
+
+  it('leaves of a key that is remembered a small row, once', async () => {
+    await keep(2_500, { ...REMEMBERED, ...ANSWERED });
+    expect(await sweep()).toBe(2_500);
+    expect(await tombstones()).toBe(2_500);
+    expect(await sweep()).toBe(0);
+    await app.witness.rows(`UPDATE idempotency_records SET expires_at = now()`);
+    expect(await sweep()).toBe(2_500);
+    expect(await left()).toBe(0);
+  });
+
+  it('remembers no key whose work was given up, nor touches what is at work or knows of outside calls', async () => {
+    const givenUp = { ...REMEMBERED, state: `'in_progress'` };
+    await keep(2, givenUp);
+    await keep(2, { ...givenUp, locked_until: `now() - interval '1 s'` });
+    await keep(3, { ...givenUp, locked_until: `now() + interval '1 h'` });
+    await keep(3, { ...givenUp, has_steps: 'true' });
+    expect(await sweep()).toBe(4);
+    expect(await left()).toBe(6);
+    expect(await tombstones()).toBe(0);
   });
 
   it('takes nothing from the work of an operation that outlives its retention', async () => {

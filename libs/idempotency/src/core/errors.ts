@@ -8,6 +8,7 @@ export type IdempotencyErrorCode =
   | 'idempotency-replay-forbidden'
   | 'idempotency-request-in-progress'
   | 'idempotency-response-unavailable'
+  | 'idempotency-key-expired'
   | 'idempotency-outcome-unknown'
   | 'idempotency-step-refused'
   | 'idempotency-scope-unresolved'

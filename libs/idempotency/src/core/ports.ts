@@ -161,18 +161,21 @@ export interface LeaseRenewal {
   renew(lease: Lease): Promise<boolean>;
 }
 
-/** What one batch of a sweep has deleted. */
+/** What one batch of a sweep has cleared away. */
 export interface Swept {
   readonly count: number;
-  /** The expiry that the next batch begins at, as the store writes it; null where nothing was deleted. */
+  /** The time that the next batch begins at, as the store writes it; null where nothing was done. */
   readonly last: string | null;
 }
 
-/** Deletes records past their retention that nobody is at work on; never one that knows of outside calls. */
+/**
+ * Clears away records past their retention that nobody is at work on; never one that knows of outside calls. What is
+ * cleared is deleted, or where its key is to be remembered, reduced to a tombstone.
+ */
 export interface RecordSweep {
-  /** Deletes at most `batch` of those that expired at `from` or later, the first first. */
+  /** Clears at most `batch` of those whose time came at `from` or later, the first first. */
   sweep(batch: number, from: string): Promise<Swept>;
-  /** The expiry that comes after that of the first such record; null where there is none. */
+  /** The time that comes after that of the first such record; null where there is none. */
   beyond(from: string): Promise<string | null>;
 }
 

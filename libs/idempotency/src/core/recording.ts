@@ -7,8 +7,9 @@ export type RecordedHeader = readonly [name: string, value: string];
  * - `too_large`: longer than the recording limit
  * - `client_left`: the client hung up while the body was being streamed
  * - `not_seen`: someone else answered the client, so the work's own answer never reached the wire
+ * - `expired`: it was kept for as long as it was to be replayed; what is left says that the key was used
  */
-export type Omission = 'too_large' | 'client_left' | 'not_seen';
+export type Omission = 'too_large' | 'client_left' | 'not_seen' | 'expired';
 
 /** The stored answer of an operation: what a retry is given back. */
 export interface Recording {

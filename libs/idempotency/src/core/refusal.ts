@@ -1,5 +1,6 @@
 import type { Decision } from './decision.js';
 import { IdempotencyError, storeUnavailable } from './errors.js';
+import type { Recording } from './recording.js';
 
 /** What an attempt is refused with that can neither run nor be given a recording. */
 export function refusalOf(decision: Exclude<Decision, { kind: 'replay' }>): IdempotencyError {
@@ -30,10 +31,28 @@ export function replayForbidden(): IdempotencyError {
 }
 
 /** There is a recording, but not of its body. */
-export function responseUnavailable(resource: string | null, cause?: unknown): IdempotencyError {
+export function responseUnavailable({ resource }: Recording, cause?: unknown): IdempotencyError {
   return new IdempotencyError(
     'idempotency-response-unavailable',
     'The request was processed, but its response was not kept. It will not be processed again.',
     { ...(resource !== null && { resource }), ...(cause !== undefined && { cause }) },
+  );
+}
+
+/**
+ * Makes sure that the recording is all there.
+ *
+ * @throws {IdempotencyError} `idempotency-key-expired` of a tombstone, `idempotency-response-unavailable` where its body
+ *   was not kept.
+ */
+export function assertKept(recording: Recording): void {
+  const { omitted, resource } = recording;
+  if (omitted === null) return;
+  if (omitted !== 'expired') throw responseUnavailable(recording);
+  throw new IdempotencyError(
+    'idempotency-key-expired',
+    'The request was answered long ago, and its response is no longer kept. It will not be processed again. ' +
+      'Use a new key for a new request.',
+    { ...(resource !== null && { resource }) },
   );
 }

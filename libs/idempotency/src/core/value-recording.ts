@@ -1,7 +1,7 @@
 import { type BodyProtection, openBody, sealBody } from './body-protection.js';
 import type { Operation } from './operation.js';
 import type { RecordedHeader, Recording } from './recording.js';
-import { responseUnavailable } from './refusal.js';
+import { assertKept, responseUnavailable } from './refusal.js';
 import { decodeValue, encodeValue } from './value-codec.js';
 
 /** What is kept of the values that work returns. */
@@ -51,16 +51,16 @@ export async function recordingOfValue(
 /**
  * The value of a recording, as plain data; undefined where values are left out.
  *
- * Rejects with `idempotency-response-unavailable` where it was too large, or cannot be decrypted or read.
+ * Rejects with `idempotency-response-unavailable` where it was too large, or cannot be decrypted or read, and with
+ * `idempotency-key-expired` where it is no longer kept.
  */
 export async function valueOf(recording: Recording, keeping: ValueKeeping, operation: Operation): Promise<unknown> {
-  const { omitted, resource } = recording;
-  if (omitted !== null) throw responseUnavailable(resource);
+  assertKept(recording);
   try {
     const bytes = await openBody(recording, keeping.protection, operation);
     return bytes === null ? undefined : read(bytes);
   } catch (error) {
-    throw responseUnavailable(resource, error);
+    throw responseUnavailable(recording, error);
   }
 }
 

@@ -46,6 +46,7 @@ const KINDS: Record<IdempotencyErrorCode, readonly [status: number, title: strin
   'idempotency-request-in-progress': [409, 'Request in progress', true],
   'idempotency-outcome-unknown': [409, 'Outcome unknown', true],
   'idempotency-response-unavailable': [409, 'Response unavailable', false],
+  'idempotency-key-expired': [409, 'Idempotency key expired', false],
   'idempotency-payload-unsupported': [415, 'Payload unsupported', false],
   'idempotency-key-reused': [DEFAULT_MISMATCH_STATUS, 'Idempotency key reused', false],
   'idempotency-step-refused': [422, 'Step refused', false],

@@ -1,3 +1,4 @@
+import type { ClaimTerms } from '../core/attempt.js';
 import { IdempotencyError } from '../core/errors.js';
 import type { Execution, Verdict } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
@@ -9,10 +10,8 @@ export type Reconcile<Tx> = (execution: Execution<Tx>) => Promise<Verdict>;
 
 /** One endpoint whose operations are finished for clients that gave up. */
 export interface ReconciledEndpoint<Tx> {
-  /** How long the reconciler's own claim is honoured without a sign of life, in milliseconds. */
-  readonly leaseMs: number;
-  /** How long the recordings that it makes can be replayed, in milliseconds. */
-  readonly retentionMs: number;
+  /** Of the reconciler's own claims. */
+  readonly terms: ClaimTerms;
   readonly reconcile: Reconcile<Tx>;
 }
 
@@ -69,8 +68,7 @@ export class Reconciler<Tx> {
   private async settle({ operation, fingerprint }: UnfinishedOperation): Promise<boolean> {
     const endpoint = this.endpoints.get(operation.endpoint)!;
     try {
-      const { leaseMs, retentionMs } = endpoint;
-      const attempt = { operation, fingerprint, strategy: { kind: 'lease' }, leaseMs, retentionMs } as const;
+      const attempt = { operation, fingerprint, ...endpoint.terms };
       const arrival = await this.executor.arrive(attempt);
       if (arrival.kind !== 'claimed') return false;
       const { execution } = arrival;

@@ -8,7 +8,7 @@ const PAUSES = 3;
 const FROM_THE_FIRST = '-infinity';
 
 /**
- * Deletes records past their retention, as a batch verb: somebody else decides when.
+ * Clears records past their retention away, as a batch verb: somebody else decides when.
  *
  * Any number of processes may do so at once: each skips what another one has just locked. A batch is followed by a pause
  * three times as long, so that a sweep of many takes the database for a quarter of its time at most.
@@ -18,14 +18,15 @@ export class Sweeper {
   private isStopping = false;
 
   constructor(
-    private readonly sweep: RecordSweep,
-    /** The most records that are deleted in one transaction. */
+    /** Each over what it is due for, one after the other. */
+    private readonly sweeps: readonly RecordSweep[],
+    /** The most records that are cleared in one transaction. */
     private readonly batch: number,
     private readonly pauses: Pauses,
     private readonly report: Report,
   ) {}
 
-  /** Deletes all that is due; resolves to how many records that were. Never rejects. */
+  /** Clears all that is due; resolves to how many records that were. Never rejects. */
   sweepDue(): Promise<number> {
     this.running ??= this.sweepAll().finally(() => (this.running = null));
     return this.running;
@@ -40,7 +41,13 @@ export class Sweeper {
 
   private async sweepAll(): Promise<number> {
     let swept = 0;
-    /** How many more records go one by one, after a batch that could not be deleted. */
+    for (const sweep of this.sweeps) swept += await this.sweepBy(sweep);
+    return swept;
+  }
+
+  private async sweepBy(sweep: RecordSweep): Promise<number> {
+    let swept = 0;
+    /** How many more records go one by one, after a batch that could not be cleared. */
     let single = 0;
     let next: string | null = FROM_THE_FIRST;
     while (next !== null && !this.isStopping) {
@@ -48,14 +55,14 @@ export class Sweeper {
       const startedAt = performance.now();
       const batch = single > 0 ? 1 : this.batch;
       try {
-        const { count, last } = await this.sweep.sweep(batch, from);
+        const { count, last } = await sweep.sweep(batch, from);
         swept += count;
         next = count < batch ? null : last;
         if (single > 0) single--;
       } catch (error) {
         if (batch > 1) single = batch;
         else {
-          next = await this.beyond(from, error);
+          next = await this.beyond(sweep, from, error);
           single = 0;
         }
       }
@@ -64,10 +71,10 @@ export class Sweeper {
     return swept;
   }
 
-  /** Leaves out the record that could not be deleted. */
-  private async beyond(from: string, error: unknown): Promise<string | null> {
+  /** Leaves out the record that could not be cleared. */
+  private async beyond(sweep: RecordSweep, from: string, error: unknown): Promise<string | null> {
     try {
-      const next = await this.sweep.beyond(from);
+      const next = await sweep.beyond(from);
       this.report('A record past its retention could not be deleted, and was left out.', error);
       return next;
     } catch {

@@ -18,6 +18,7 @@ const REFUSALS: Record<IdempotencyErrorCode, Stated> = {
   'idempotency-replay-forbidden': { retry: 1_000 },
   'idempotency-request-in-progress': { retry: 100 },
   'idempotency-response-unavailable': 'acknowledge',
+  'idempotency-key-expired': 'acknowledge',
   'idempotency-outcome-unknown': { retry: 30_000 },
   'idempotency-step-refused': { retry: 1_000 },
   'idempotency-scope-unresolved': { retry: 5_000 },

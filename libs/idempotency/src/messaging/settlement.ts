@@ -36,7 +36,7 @@ export interface Outcome<Result> {
   readonly value: Result;
 }
 
-/** It was done before, and its value was too large to keep, or cannot be read any more. */
+/** It was done before, and its value was too large to keep, is no longer kept, or cannot be read any more. */
 export interface WithoutValue {
   readonly kind: 'replayed_without_value';
   /** What someone is told who waits for the value. */
@@ -87,6 +87,7 @@ function refusedSettlement<Result>(error: IdempotencyError): Settlement<Result> 
         ? { kind: 'park', reason: 'unscoped', error }
         : { kind: 'retry', afterMs: IN_PROGRESS_RETRY_MS, error };
     case 'idempotency-response-unavailable':
+    case 'idempotency-key-expired':
       return { kind: 'acknowledge', outcome: { kind: 'replayed_without_value', error } };
     case 'idempotency-request-in-progress':
       return { kind: 'retry', afterMs: clamp(error.retryAfterMs ?? 0), error };

@@ -1,6 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common';
 
-import type { Attempt } from '../core/attempt.js';
+import { type Attempt, claimTerms } from '../core/attempt.js';
 import { checkedKey } from '../core/key.js';
 import { keyFromHeaders, keyMissing } from '../http/key-header.js';
 import { customFingerprint, fingerprintFailed, requestFingerprint } from '../http/payload.js';
@@ -32,8 +32,7 @@ export class HttpAttempts {
       endpoint: endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`,
       key,
     };
-    const { strategy, leaseMs, retentionMs } = endpoint;
-    return { operation, fingerprint: await fingerprintOf(call), strategy, leaseMs, retentionMs };
+    return { operation, fingerprint: await fingerprintOf(call), ...claimTerms(endpoint) };
   }
 
   private async keyOf(

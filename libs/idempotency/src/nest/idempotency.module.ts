@@ -12,7 +12,7 @@ import { idempotencyEntities } from '../storage/entities/index.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
 import { PostgresOutcomes } from '../storage/postgres-outcomes.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
-import { PostgresSweep } from '../storage/postgres-sweep.js';
+import { recordSweeps } from '../storage/postgres-sweep.js';
 import { PostgresStore } from '../storage/postgres-store.js';
 import { reachesServerDirectly } from '../storage/prepared-statements.js';
 import { Endpoints } from './endpoints.js';
@@ -169,7 +169,7 @@ const WIRING: Provider[] = [
   {
     provide: SWEEPER,
     useFactory: (dataSource: DataSource, report: Report) =>
-      new Sweeper(new PostgresSweep(dataSource), SWEEP_BATCH, new Pauses(), report),
+      new Sweeper(recordSweeps(dataSource), SWEEP_BATCH, new Pauses(), report),
     inject: [DATA_SOURCE, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 
-import type { Attempt } from '../core/attempt.js';
+import { type Attempt, claimTerms } from '../core/attempt.js';
 import { workBroken } from '../core/errors.js';
 import { checkedKey } from '../core/key.js';
 import { messageIdOf } from '../messaging/message-id.js';
@@ -93,10 +93,10 @@ export class IdempotencyService {
   private attempt(
     { tenant, endpoint, payload }: Pick<OperationRequest, 'tenant' | 'endpoint' | 'payload'>,
     key: string,
-    { strategy, leaseMs, retentionMs }: EndpointSettings,
+    settings: EndpointSettings,
   ): Attempt {
     const operation = { tenant: this.tenants.named(tenant), endpoint, key: checkedKey(key) };
-    return { operation, fingerprint: payloadFingerprint(payload), strategy, leaseMs, retentionMs };
+    return { operation, fingerprint: payloadFingerprint(payload), ...claimTerms(settings) };
   }
 
   private assertSteps({ isManual, strategy }: EndpointSettings): void {

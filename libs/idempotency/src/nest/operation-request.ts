@@ -8,6 +8,8 @@ export type OperationOptions = Pick<
   | 'leaseMs'
   | 'retention'
   | 'retentionMs'
+  | 'tombstones'
+  | 'tombstonesMs'
   | 'patience'
   | 'patienceMs'
   | 'claim'
@@ -51,6 +53,8 @@ const OPTION_NAMES: { readonly [Name in keyof Required<OperationOptions>]: true 
   leaseMs: true,
   retention: true,
   retentionMs: true,
+  tombstones: true,
+  tombstonesMs: true,
   patience: true,
   patienceMs: true,
   claim: true,

@@ -47,6 +47,8 @@ const ENDPOINT: Rules<EndpointOptions> = {
   leaseMs: anything,
   retention: anything,
   retentionMs: anything,
+  tombstones: anything,
+  tombstonesMs: anything,
   patience: anything,
   patienceMs: anything,
   required: yesOrNo,

@@ -41,6 +41,13 @@ export interface EndpointOptions {
   readonly retention?: Duration;
   /** The same in milliseconds. */
   readonly retentionMs?: number;
+  /**
+   * How long after its retention a key is still remembered as used: it is then answered 409 `idempotency-key-expired`
+   * instead of being taken for a new operation. What is kept is a small row. Default: not at all.
+   */
+  readonly tombstones?: Duration;
+  /** The same in milliseconds; 0 for an endpoint whose keys are forgotten where those of the others are not. */
+  readonly tombstonesMs?: number;
   /** Whether a request without a key is refused. Default true; if false, it runs without any protection. */
   readonly required?: boolean;
   /** Names of response headers to replay besides the usual ones. */

@@ -2,6 +2,7 @@ import { Injectable, Inject } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 
+import { claimTerms } from '../core/attempt.js';
 import { stepRefused } from '../core/errors.js';
 import type { Execution, Verdict } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
@@ -67,8 +68,7 @@ export class Reconciliation {
             "transaction: 'manual' })`. Give the handler that name.",
         );
       }
-      const { leaseMs, retentionMs } = endpoint;
-      found.set(of, { leaseMs, retentionMs, reconcile: this.reconcile(endpoint, method.bind(instance)) });
+      found.set(of, { terms: claimTerms(endpoint), reconcile: this.reconcile(endpoint, method.bind(instance)) });
     }
     return found;
   }

@@ -5,7 +5,7 @@ import { IdempotencyError } from '../core/errors.js';
 import type { Operation } from '../core/operation.js';
 import type { Report } from '../core/ports.js';
 import type { Recording } from '../core/recording.js';
-import { replayForbidden, responseUnavailable } from '../core/refusal.js';
+import { assertKept, replayForbidden, responseUnavailable } from '../core/refusal.js';
 import { replayOf } from '../http/wire/replay.js';
 import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import type { HttpCall } from './http-call.js';
@@ -22,20 +22,21 @@ export class Replays {
    * The answer that gives a recording back.
    *
    * Rejects with `idempotency-replay-forbidden` or the exception of `authorizeReplay` where this caller may not have
-   * it, and with `idempotency-response-unavailable` where its body was not kept or cannot be decrypted.
+   * it, with `idempotency-response-unavailable` where its body was not kept or cannot be decrypted, and with
+   * `idempotency-key-expired` where nothing but a tombstone is left.
    */
   async answerOf(recording: Recording, operation: Operation, { endpoint, context }: HttpCall): Promise<OwnAnswer> {
     const { authorizeReplay, keeping } = endpoint;
-    const { status, resource, omitted } = recording;
+    const { status, resource } = recording;
     if (authorizeReplay && (await authorizeReplay(context, { operation, status, resource })) !== true) {
       throw replayForbidden();
     }
-    if (omitted !== null) throw responseUnavailable(resource);
+    assertKept(recording);
     try {
       return replayOf({ ...recording, body: await openBody(recording, keeping.protection, operation) });
     } catch (error) {
       this.report('A recording could not be decrypted, and so not be replayed.', error);
-      throw responseUnavailable(resource, error);
+      throw responseUnavailable(recording, error);
     }
   }
 

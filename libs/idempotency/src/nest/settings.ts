@@ -1,4 +1,4 @@
-import type { ClaimStrategy } from '../core/attempt.js';
+import type { ClaimStrategy, ClaimTerms } from '../core/attempt.js';
 import { type ContentSelection, contentSelection } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
 import { DEFAULT_KEY_HEADER } from '../http/key-header.js';
@@ -17,15 +17,15 @@ const DEFAULT_MAX_TRIES = 10;
 /** Brokers remember ids for minutes; those who put messages aside bring them back days later. */
 const DEFAULT_MESSAGE_RETENTION = '7d';
 
+/** Durations that no timer waits for. */
+const KEPT_IN_ROWS = new Set(['retention', 'tombstones', 'redeliveryHorizon']);
+
 /** One endpoint's settings, every value decided; durations in milliseconds. */
-export interface EndpointSettings {
+export interface EndpointSettings extends Required<ClaimTerms> {
   readonly endpoint: string | undefined;
   readonly key: IdempotentOptions['key'];
-  readonly strategy: ClaimStrategy;
   /** The handler opens its transaction itself, and makes outside calls in steps. */
   readonly isManual: boolean;
-  readonly leaseMs: number;
-  readonly retentionMs: number;
   readonly patienceMs: number;
   readonly isRequired: boolean;
   readonly conflictRetries: number;
@@ -56,6 +56,7 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
     isManual: own.transaction === 'manual',
     leaseMs,
     retentionMs,
+    tombstoneMs: tombstonesOf(own) ?? tombstonesOf(module) ?? 0,
     patienceMs: patienceOf(own) ?? patienceOf(module) ?? 0,
     isRequired: own.required ?? module.required ?? true,
     conflictRetries: count('conflictRetries', own.conflictRetries ?? module.conflictRetries ?? 0),
@@ -193,6 +194,11 @@ function patienceOf(options: EndpointOptions): number | undefined {
   return options.patienceMs === 0 ? 0 : given('patience', options);
 }
 
+/** None at all is 0, for an endpoint whose keys are forgotten where those of the others are not. */
+function tombstonesOf(options: EndpointOptions): number | undefined {
+  return options.tombstonesMs === 0 ? 0 : given('tombstones', options);
+}
+
 function ownOrModule(option: 'lease' | 'retention', own: EndpointOptions, module: EndpointOptions): number | undefined {
   return given(option, own) ?? given(option, module);
 }
@@ -208,6 +214,6 @@ function given<Option extends string>(
   options: { readonly [Name in Option]?: Duration } & { readonly [Name in `${Option}Ms`]?: number },
 ): number | undefined {
   const value = options[`${option}Ms` as const] ?? options[option];
-  const longestMs = option === 'retention' || option === 'redeliveryHorizon' ? LONGEST_RETENTION_MS : undefined;
+  const longestMs = KEPT_IN_ROWS.has(option) ? LONGEST_RETENTION_MS : undefined;
   return value === undefined ? undefined : milliseconds(option, value as Duration | number, longestMs);
 }

@@ -9,7 +9,7 @@ import type { Intent, KnownStep, Report, Session } from '../core/ports.js';
 import type { AttemptConnection } from './attempt-connection.js';
 import { isConflict, LOCK_NOT_AVAILABLE, sqlState } from './postgres-errors.js';
 import { toRecord } from './record-row.js';
-import { beginStatement, interval } from './statements.js';
+import { beginStatement, expiry, interval } from './statements.js';
 import type { StepStatements } from './step-statements.js';
 import { WorkTransaction } from './work-transaction.js';
 
@@ -39,9 +39,9 @@ export class LeaseSession implements Session<EntityManager> {
   ) {}
 
   async claim(fingerprint: Uint8Array): Promise<Claim | 'held'> {
-    const { leaseMs, retentionMs } = this.connection.attempt;
+    const { attempt } = this.connection;
     const token = randomUUID();
-    const terms = [interval(leaseMs), interval(retentionMs)];
+    const terms = [interval(attempt.leaseMs), ...expiry(attempt)];
     try {
       const { rows } = await this.connection.run<ClaimRow>('claim', fingerprint, token, ...terms);
       if (!rows[0]) return 'held';

@@ -3,7 +3,7 @@ import { decide, type OperationRecord } from '../core/decision.js';
 import type { AttemptConnection } from './attempt-connection.js';
 import type { Connection } from './connection.js';
 import { type RecordRow, toRecord } from './record-row.js';
-import { interval } from './statements.js';
+import { expiry } from './statements.js';
 
 /** What came of taking the record of an operation whose lock this transaction holds. */
 export interface Taken {
@@ -37,7 +37,7 @@ export async function writeRecord(
   { connection, token, fingerprint }: Taker,
   answer: readonly unknown[],
 ): Promise<boolean> {
-  const values = [...identity, fingerprint, token, interval(attempt.retentionMs), ...answer];
+  const values = [...identity, fingerprint, token, ...expiry(attempt), ...answer];
   return (await connection.run(statements.insert, values)).rowCount === 1;
 }
 
@@ -46,14 +46,14 @@ async function look({ statements, identity }: AttemptConnection, { connection, f
   const row = rows[0] ?? null;
   const found = toRecord(row);
   if (!isFree(found, fingerprint)) return { attempts: null, found };
-  return { attempts: row === null || row.is_expired ? 1 : row.attempts + 1, found };
+  return { attempts: row === null || row.is_past_retention ? 1 : row.attempts + 1, found };
 }
 
 async function reserve(
   { statements, identity, attempt }: AttemptConnection,
   { connection, token, fingerprint }: Taker,
 ): Promise<Taken> {
-  const values = [...identity, fingerprint, token, interval(attempt.retentionMs)];
+  const values = [...identity, fingerprint, token, ...expiry(attempt)];
   const { rows } = await connection.run<{ attempts: number }>(statements.reserve, values);
   return { attempts: rows[0]?.attempts ?? null };
 }

@@ -1,41 +1,72 @@
 import type { DataSource } from 'typeorm';
 
 import type { RecordSweep, Swept } from '../core/ports.js';
-import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
 import { queryPrimary } from './primary.js';
-import { recordNames, type TableNames } from './table-names.js';
+import { recordNames } from './table-names.js';
 
-/**
- * What a sweep may delete: what can be replayed no more and is at work for nobody. Operations with steps stay: they know
- * of outside calls.
- */
-function isSwept(c: TableNames<IdempotencyRecord>['columns']): string {
-  return `(${c.state} = 'completed' OR (NOT ${c.hasSteps} AND (${c.lockedUntil} IS NULL OR ${c.lockedUntil} <= now())))`;
+/** Every sweep that there is, in the order in which they clear the least that the next one has to look at. */
+export function recordSweeps(dataSource: DataSource): RecordSweep[] {
+  return [forgotten(dataSource), pastRetention(dataSource)];
 }
 
-/** Deletes records past their retention, some at a time. */
-export class PostgresSweep implements RecordSweep {
+/** Deletes records whose keys are to be remembered no longer. */
+function forgotten(dataSource: DataSource): RecordSweep {
+  const { table, columns: c } = recordNames(dataSource);
+  return new PostgresSweep(
+    dataSource,
+    c.expiresAt,
+    `cleared AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING true)`,
+  );
+}
+
+/**
+ * Reduces records past their retention, whose keys are remembered for longer, to tombstones; what was given up before it
+ * was done is no key that was used, and is deleted. An older version of the library, too, refuses to replay a tombstone.
+ */
+function pastRetention(dataSource: DataSource): RecordSweep {
+  const { table, columns: c } = recordNames(dataSource);
+  const isDue = 'ctid = ANY (ARRAY(SELECT ctid FROM due))';
+  return new PostgresSweep(
+    dataSource,
+    c.replaysUntil,
+    `deleted AS (DELETE FROM ${table} WHERE ${isDue} AND ${c.state} = 'in_progress' RETURNING true),
+reduced AS (UPDATE ${table} SET ${c.replaysUntil} = NULL, ${c.responseOmitted} = 'expired', ${c.responseHeaders} = NULL,
+  ${c.responseBody} = NULL, ${c.responseKeyId} = NULL WHERE ${isDue} AND ${c.state} = 'completed' RETURNING true),
+cleared AS (SELECT FROM deleted UNION ALL SELECT FROM reduced)`,
+  );
+}
+
+/** Clears away records whose time has come, some at a time. */
+class PostgresSweep implements RecordSweep {
   private readonly sweepText: string;
   private readonly skipText: string;
 
-  constructor(private readonly dataSource: DataSource) {
+  /** `clearing`: common table expressions that do it to the locked rows `due (ctid, at)`, the last one `cleared`. */
+  constructor(
+    private readonly dataSource: DataSource,
+    /** The indexed column that says when the time of a record comes. */
+    time: string,
+    clearing: string,
+  ) {
     const { table, columns: c } = recordNames(dataSource);
+    // Operations with steps stay: they know of outside calls. So does what is at work, under a live lease.
+    const isLeft = `(${c.state} = 'completed' OR (NOT ${c.hasSteps} AND (${c.lockedUntil} IS NULL OR ${c.lockedUntil} <= now())))`;
     /*
-     * $1 batch, $2 the expiry to begin at: the index entries of what was deleted before are not walked again. Rows that
-     * somebody has locked are somebody's. A row that is claimed meanwhile has another expiry by then, and is looked at
+     * $1 batch, $2 the time to begin at: the index entries of what was cleared before are not walked again. Rows that
+     * somebody has locked are somebody's. A row that is claimed meanwhile has another time by then, and is looked at
      * again when its lock is granted.
      */
-    const due = `
-  SELECT ctid, ${c.expiresAt} AS expiry FROM ${table} WHERE ${c.expiresAt} <= now() AND ${c.expiresAt} >= $2::timestamptz AND ${isSwept(c)}
-  ORDER BY ${c.expiresAt} LIMIT $1 FOR UPDATE SKIP LOCKED`;
     this.sweepText = `
-WITH swept AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM (${due}) AS due)) RETURNING ${c.expiresAt} AS expiry)
-SELECT count(*)::integer AS count, max(expiry)::text AS last FROM swept`;
+WITH due AS MATERIALIZED (
+  SELECT ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft}
+  ORDER BY ${time} LIMIT $1 FOR UPDATE SKIP LOCKED
+), ${clearing}
+SELECT (SELECT count(*) FROM cleared)::integer AS count, (SELECT max(at) FROM due)::text AS last`;
     this.skipText = `
-SELECT min(expiry)::text AS next FROM (
-  SELECT ${c.expiresAt} AS expiry FROM ${table} WHERE ${c.expiresAt} <= now() AND ${c.expiresAt} > (
-    SELECT min(${c.expiresAt}) FROM ${table} WHERE ${c.expiresAt} >= $1::timestamptz AND ${isSwept(c)})
-  ORDER BY ${c.expiresAt} LIMIT 1) AS after`;
+SELECT min(at)::text AS next FROM (
+  SELECT ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} > (
+    SELECT min(${time}) FROM ${table} WHERE ${time} >= $1::timestamptz AND ${isLeft})
+  ORDER BY ${time} LIMIT 1) AS after`;
   }
 
   async sweep(batch: number, from: string): Promise<Swept> {

@@ -1,4 +1,4 @@
-import type { Isolation } from '../core/attempt.js';
+import type { ClaimTerms, Isolation } from '../core/attempt.js';
 import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
 import type { TableNames } from './table-names.js';
 
@@ -24,38 +24,41 @@ export function statementsFor({ table, columns: c }: TableNames<IdempotencyRecor
   const identity = `${c.tenant}, ${c.endpoint}, ${c.key}`;
 
   /* What a row may be taken over in, where `now` is the time that a claim of it would have. */
+  const retainedUntil = `coalesce(r.${c.replaysUntil}, r.${c.expiresAt})`;
   const isClaimable = (now: string) => `(
   (r.${c.state} = 'completed' AND r.${c.expiresAt} <= ${now})
    OR (r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= ${now})
-       AND (r.${c.fingerprint} = excluded.${c.fingerprint} OR (r.${c.expiresAt} <= ${now} AND NOT r.${c.hasSteps}))))`;
+       AND (r.${c.fingerprint} = excluded.${c.fingerprint} OR (${retainedUntil} <= ${now} AND NOT r.${c.hasSteps}))))`;
   const takenOver = (now: string) => `
   ${c.fingerprint} = excluded.${c.fingerprint}, ${c.state} = excluded.${c.state}, ${c.token} = excluded.${c.token},
-  ${c.lockedAt} = excluded.${c.lockedAt}, ${c.lockedUntil} = excluded.${c.lockedUntil}, ${c.expiresAt} = excluded.${c.expiresAt},
-  ${c.createdAt} = CASE WHEN r.${c.expiresAt} <= ${now} THEN excluded.${c.createdAt} ELSE r.${c.createdAt} END,
-  ${c.attempts} = CASE WHEN r.${c.expiresAt} <= ${now} THEN 1 WHEN r.${c.token} = excluded.${c.token} THEN r.${c.attempts} ELSE r.${c.attempts} + 1 END,
+  ${c.lockedAt} = excluded.${c.lockedAt}, ${c.lockedUntil} = excluded.${c.lockedUntil},
+  ${c.expiresAt} = excluded.${c.expiresAt}, ${c.replaysUntil} = excluded.${c.replaysUntil},
+  ${c.createdAt} = CASE WHEN ${retainedUntil} <= ${now} THEN excluded.${c.createdAt} ELSE r.${c.createdAt} END,
+  ${c.attempts} = CASE WHEN ${retainedUntil} <= ${now} THEN 1 WHEN r.${c.token} = excluded.${c.token} THEN r.${c.attempts} ELSE r.${c.attempts} + 1 END,
   ${c.hasSteps} = r.${c.hasSteps} AND r.${c.state} = 'in_progress',`;
   const forgotten = `
   ${c.completedAt} = NULL, ${c.responseStatus} = NULL, ${c.responseHeaders} = NULL, ${c.responseBody} = NULL,
   ${c.responseOmitted} = NULL, ${c.responseKeyId} = NULL, ${c.resource} = NULL`;
 
   /*
-   * $4 fingerprint, $5 token, $6 lease, $7 retention. One row: ours. None: held.
+   * $4 fingerprint, $5 token, $6 lease, $7 and $8 its expiry. One row: ours. None: held.
    *
    * set_config inside VALUES acts on this statement's own transaction: the claim does not wait for the disk, and waits
    * no longer than a quarter second for a completion that is committing (SQLSTATE 55P03).
    */
   const claim = `
-INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.lockedUntil}, ${c.expiresAt})
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.lockedUntil}, ${c.expiresAt}, ${c.replaysUntil})
 VALUES ($1, $2, $3, $4,
   CASE WHEN set_config('synchronous_commit', 'off', true) || set_config('lock_timeout', '250ms', true) IS NOT NULL THEN 'in_progress' END,
-  $5, now(), now(), now() + $6::interval, now() + $7::interval)
+  $5, now(), now(), now() + $6::interval, now() + $7::interval, now() + $8::interval)
 ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.createdAt}`)} ${forgotten}
 WHERE ${isClaimable(`excluded.${c.createdAt}`)}
 RETURNING ${c.attempts} AS attempts, ${c.hasSteps} AS has_steps`;
 
   const read = `
 SELECT ${c.state} AS state, ${c.token} AS token, ${c.fingerprint} AS fingerprint, ${c.attempts} AS attempts, ${c.hasSteps} AS has_steps,
-  ${c.expiresAt} <= statement_timestamp() AS is_expired,
+  coalesce(${c.replaysUntil}, ${c.expiresAt}) <= statement_timestamp() AS is_past_retention,
+  ${c.expiresAt} <= statement_timestamp() AS is_forgotten,
   (extract(epoch FROM ${c.lockedUntil} - statement_timestamp()) * 1000)::float8 AS lease_left_ms,
   ${c.responseStatus} AS status, ${c.responseHeaders} AS headers, ${c.responseBody} AS body,
   ${c.responseOmitted} AS omitted, ${c.responseKeyId} AS key_id, ${c.resource} AS resource
@@ -90,27 +93,27 @@ DELETE FROM ${table} AS r USING setting WHERE done IS NOT NULL AND ${isOurs} AND
 
   /*
    * The claim inside the work's own transaction, which has to hold the operation's lock: without it there is no marker.
-   * What has steps is left to leases. $4 fingerprint, $5 token, $6 retention. One row: ours. None: held, or no lock.
+   * What has steps is left to leases. $4 fingerprint, $5 token, $6 and $7 its expiry. One row: ours. None: held, or no lock.
    */
   const hasLock = `current_setting('idempotency.token', true) = $5::uuid::text`;
   const isInsertable = (now: string) => `${isClaimable(now)} AND (r.${c.state} = 'completed' OR NOT r.${c.hasSteps})`;
   const reserve = `
-INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.expiresAt})
-SELECT $1, $2, $3, $4, 'in_progress', $5::uuid, now(), statement_timestamp(), now() + $6::interval
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.expiresAt}, ${c.replaysUntil})
+SELECT $1, $2, $3, $4, 'in_progress', $5::uuid, now(), statement_timestamp(), now() + $6::interval, now() + $7::interval
 WHERE ${hasLock}
 ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.lockedAt}`)} ${forgotten}
 WHERE ${isInsertable(`excluded.${c.lockedAt}`)}
 RETURNING ${c.attempts} AS attempts`;
 
   /*
-   * The whole record at once; $7 to $12 as $5 to $10 of the record statement. Exactly one row, or the claim is lost: to
+   * The whole record at once; $8 to $13 as $5 to $10 of the record statement. Exactly one row, or the claim is lost: to
    * somebody who did not ask for the lock. It takes a reserved row for what it is, and needs no scan to find it, which
    * in a serializable transaction would conflict with everybody's insert.
    */
   const insert = `
-INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.completedAt}, ${c.expiresAt},
+INSERT INTO ${table} AS r (${identity}, ${c.fingerprint}, ${c.state}, ${c.token}, ${c.createdAt}, ${c.lockedAt}, ${c.completedAt}, ${c.expiresAt}, ${c.replaysUntil},
   ${c.responseStatus}, ${c.responseHeaders}, ${c.responseBody}, ${c.responseOmitted}, ${c.resource}, ${c.responseKeyId})
-SELECT $1, $2, $3, $4, 'completed', $5::uuid, now(), now(), statement_timestamp(), now() + $6::interval, $7, $8, $9, $10, $11, $12
+SELECT $1, $2, $3, $4, 'completed', $5::uuid, now(), now(), statement_timestamp(), now() + $6::interval, now() + $7::interval, $8, $9, $10, $11, $12, $13
 WHERE ${hasLock} AND set_config('idle_in_transaction_session_timeout', '2s', true) IS NOT NULL
 ON CONFLICT (${identity}) DO UPDATE SET ${takenOver(`excluded.${c.completedAt}`)}
   ${c.completedAt} = excluded.${c.completedAt}, ${c.responseStatus} = excluded.${c.responseStatus},
@@ -154,6 +157,14 @@ export function awaitingBeginStatement(lock: string, leaseMs: number): string {
     `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(leaseMs)}; ` +
     `SET LOCAL lock_timeout = '5s'; SELECT pg_advisory_xact_lock('${lock}'::bigint)`
   );
+}
+
+/**
+ * When a record claimed on these terms may be swept, and until when it is replayed if it is remembered for longer: two
+ * parameters of the statements that claim.
+ */
+export function expiry({ retentionMs, tombstoneMs = 0 }: ClaimTerms): [expires: string, replays: string | null] {
+  return [interval(retentionMs + tombstoneMs), tombstoneMs > 0 ? interval(retentionMs) : null];
 }
 
 /** A number of milliseconds as the statements take it. */

@@ -60,10 +60,11 @@ export class ConsumerCheck {
     yield* this.warningsOnMicroservices(consumers.filter(({ handler }) => isPatternHandler(handler)));
     const { redeliveryHorizonMs = 0 } = this.settings;
     for (const { owner, name, handler } of consumers) {
-      const { retentionMs } = endpoints.of(owner, handler, idempotentMark(handler)!);
-      if (retentionMs >= redeliveryHorizonMs) continue;
+      const { retentionMs, tombstoneMs } = endpoints.of(owner, handler, idempotentMark(handler)!);
+      const recognisedMs = retentionMs + tombstoneMs;
+      if (recognisedMs >= redeliveryHorizonMs) continue;
       yield (
-        `${owner.name}.${name} recognises a message for ${ms(retentionMs)}, and messages may come again ` +
+        `${owner.name}.${name} recognises a message for ${ms(recognisedMs)}, and messages may come again ` +
         `${ms(redeliveryHorizonMs)} later: such a message is handled twice. Make \`messages.retention\` longer`
       );
     }

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, HttpException } from '@nestjs/common';
 import { lastValueFrom, type Observable } from 'rxjs';
 
-import type { Attempt } from '../../core/attempt.js';
+import { type Attempt, claimTerms } from '../../core/attempt.js';
 import { IdempotencyError, UnknownTenantError } from '../../core/errors.js';
 import { checkedKey } from '../../core/key.js';
 import type { Report } from '../../core/ports.js';
@@ -62,8 +62,7 @@ export class MessageArrivals {
       endpoint: name,
       key: endpoint.key ? await keyOf(context, endpoint.key) : messageIdOf(envelope),
     };
-    const { strategy, leaseMs, retentionMs } = endpoint;
-    return { operation, fingerprint: await fingerprintOf(context, envelope, endpoint), strategy, leaseMs, retentionMs };
+    return { operation, fingerprint: await fingerprintOf(context, envelope, endpoint), ...claimTerms(endpoint) };
   }
 
   /** Nobody is there to be told what the application's resolver throws: it says of the message whether it is anybody's. */

@@ -39,11 +39,18 @@ export function problemResponses(endpoint: Endpoint, options: ProblemOptions): M
   return new Map([...byStatus].map(([status, problems]) => [status, responseOf(problems, options)]));
 }
 
+/** Those that say where the result of the operation lives. */
+const OF_RESULTS = new Set<IdempotencyErrorCode>(['idempotency-response-unavailable', 'idempotency-key-expired']);
+
 const OF_STEPS = new Set<IdempotencyErrorCode>(['idempotency-outcome-unknown', 'idempotency-step-refused']);
 
-function canOccur(code: IdempotencyErrorCode, { isRequired, isManual, authorizeReplay }: Endpoint): boolean {
+function canOccur(
+  code: IdempotencyErrorCode,
+  { isRequired, isManual, tombstoneMs, authorizeReplay }: Endpoint,
+): boolean {
   if (OF_STEPS.has(code)) return isManual;
   if (code === 'idempotency-key-missing') return isRequired;
+  if (code === 'idempotency-key-expired') return tombstoneMs > 0;
   if (code === 'idempotency-replay-forbidden') return authorizeReplay !== undefined;
   return true;
 }
@@ -70,7 +77,7 @@ function exampleOf(code: IdempotencyErrorCode, options: ProblemOptions): Problem
   const { title, retryable } = problemOf(new IdempotencyError(code, ''), options);
   const details = {
     ...(retryable && { retryAfterMs: DEFAULT_RETRY_AFTER_MS }),
-    ...(code === 'idempotency-response-unavailable' && { resource: '/payments/8231' }),
+    ...(OF_RESULTS.has(code) && { resource: '/payments/8231' }),
   };
   return problemOf(new IdempotencyError(code, `${title}.`, details), options);
 }

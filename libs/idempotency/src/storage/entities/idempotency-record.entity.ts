@@ -12,10 +12,18 @@ export class IdempotencyRecord {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** From when on the recording is no longer replayed and the row may be swept. Never changed by a completion. */
+  /** From when on the key is forgotten and the row may be swept. Never changed by a completion. */
   @Index()
   @Column({ name: 'expires_at', type: 'timestamptz' })
   expiresAt!: Date;
+
+  /**
+   * Until when the recording is replayed, where the key is remembered as used for longer than that; null where it is
+   * not, and in the tombstone that a sweep leaves of it. Never changed by a completion.
+   */
+  @Index({ where: 'replays_until IS NOT NULL' })
+  @Column({ name: 'replays_until', type: 'timestamptz', nullable: true })
+  replaysUntil!: Date | null;
 
   /** When the claim was taken. */
   @Column({ name: 'locked_at', type: 'timestamptz', nullable: true })

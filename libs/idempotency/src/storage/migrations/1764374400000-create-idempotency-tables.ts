@@ -34,7 +34,9 @@ export class CreateIdempotencyTables1764374400000 implements MigrationInterface 
         CONSTRAINT ${primaryKey(dataSource, metadata)} PRIMARY KEY (${c.tenant}, ${c.endpoint}, ${c.key}),
         CONSTRAINT ${stateCheck} CHECK (${c.state} IN ('in_progress', 'completed'))
       ) WITH (fillfactor = 80)`);
-    await runner.query(`CREATE INDEX ${quote(metadata.indices[0]!.name)} ON ${table} (${c.expiresAt})`);
+    await runner.query(
+      `CREATE INDEX ${quote(metadata.indices.find(({ where }) => where === undefined)!.name)} ON ${table} (${c.expiresAt})`,
+    );
 
     const { table: steps, columns: s, metadata: stepMetadata } = stepNames(dataSource);
     await runner.query(`
