@@ -23,8 +23,8 @@ const words = (text: string) => text.replace(/\\(.)/g, '$1').replace(/\s+/g, ' '
 
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-  ...['docs', 'docs/decisions', 'docs/situations'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : [])),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+    name.endsWith('.md') ? [`docs/${name}`] : [],
   ),
 ];
 
