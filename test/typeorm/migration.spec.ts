@@ -181,6 +181,11 @@ describe('the schema check', () => {
       `${DROP_PRIMARY_KEY}; ALTER TABLE idempotency_records ADD PRIMARY KEY (key)`,
       /the primary key of "idempotency_records" is \(key\)/,
     ],
+    [
+      'a column that nobody fills',
+      'ALTER TABLE idempotency_records ADD COLUMN region text NOT NULL',
+      /region is NOT NULL without a default, and this version does not fill it/,
+    ],
   ];
 
   it.each(damages)('reports %s, and names the migration', async (_, sql, reason) => {
@@ -190,6 +195,20 @@ describe('the schema check', () => {
     const report = await check(dataSource);
     expect(report).toMatchObject({ status: 'down', reason: expect.stringMatching(reason) });
     expect(report).toMatchObject({ reason: expect.stringContaining('idempotencyMigrations') });
+  });
+
+  it.each([
+    ['a column more', `ALTER TABLE idempotency_records ADD COLUMN region text`],
+    ['a column more with a default', `ALTER TABLE idempotency_steps ADD COLUMN region text NOT NULL DEFAULT 'here'`],
+    ['a generated column more', `ALTER TABLE idempotency_steps ADD COLUMN n bigint GENERATED ALWAYS AS IDENTITY`],
+    ['an index more', `CREATE INDEX ON idempotency_records (tenant) WHERE state = 'in_progress'`],
+    ['a longer check', `ALTER TABLE idempotency_records ADD CHECK (attempts >= 0)`],
+    ['a table more', `CREATE TABLE idempotency_outcomes (key text PRIMARY KEY)`],
+  ])('takes %s for what it is: a newer version', async (_, sql) => {
+    const dataSource = await open();
+    await dataSource.runMigrations();
+    await witness.query(sql);
+    expect(await check(dataSource)).toEqual({ status: 'up' });
   });
 
   it('says which entity the data source was not given', async () => {

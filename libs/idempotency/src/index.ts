@@ -43,4 +43,6 @@ export { TransactionManager } from './nest/transaction-manager.decorator.js';
 export { IdempotencyRecord } from './storage/entities/idempotency-record.entity.js';
 export { IdempotencyStep } from './storage/entities/idempotency-step.entity.js';
 export { idempotencyEntities } from './storage/entities/index.js';
+export { migrateOnce, type MigrationOptions } from './storage/migrate-once.js';
 export { idempotencyMigrations } from './storage/migrations/index.js';
+export { schemaSql } from './storage/schema-sql.js';

@@ -1,5 +1,5 @@
 import { runMigrations } from 'graphile-worker';
-import { idempotencyEntities, idempotencyMigrations } from 'nestjs-idempotency';
+import { idempotencyEntities, idempotencyMigrations, migrateOnce } from 'nestjs-idempotency';
 import { DataSource } from 'typeorm';
 import { Account } from '../accounts/account.entity.js';
 import { Charge } from '../charges/charge.entity.js';
@@ -52,14 +52,11 @@ export async function openDataSource(databaseUrl: string): Promise<DataSource> {
   }
 }
 
-/**
- * Runs the pending migrations, those of the job queue and the seed, one process at a time. The lock belongs to a transaction, so it is given
- * back when the process dies, and works behind a pooler that does not keep sessions.
- */
+/** Runs the pending migrations, then those of the job queue and the seed, one process at a time. */
 async function bringUpToDate(dataSource: DataSource, databaseUrl: string): Promise<void> {
+  await migrateOnce(dataSource);
   await dataSource.transaction('READ COMMITTED', async (manager) => {
     await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('payments: bring up to date', 0))`);
-    await dataSource.runMigrations();
     await runMigrations({ connectionString: databaseUrl });
     await seed(manager);
   });

@@ -1,7 +1,8 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 
 import type { Lease, LeaseRenewal } from '../core/ports.js';
 import { Connection } from './connection.js';
+import { openOwnConnection } from './own-connection.js';
 import { interval, statementsFor, type Statements } from './statements.js';
 import { recordNames } from './table-names.js';
 
@@ -56,26 +57,10 @@ export class PostgresRenewal implements LeaseRenewal {
 
   private pool(): Promise<DataSource> {
     if (this.isClosed) return Promise.reject(new Error('The application has shut down.'));
-    this.connecting ??= this.connect().catch((error: unknown) => {
+    this.connecting ??= openOwnConnection(this.dataSource, this.timeoutMs).catch((error: unknown) => {
       this.connecting = undefined;
       throw error;
     });
     return this.connecting;
-  }
-
-  private connect(): Promise<DataSource> {
-    const { extra, ...options } = this.dataSource.options as { extra?: Record<string, unknown> };
-    return new DataSource({
-      ...options,
-      type: 'postgres',
-      poolSize: 1,
-      extra: { ...extra, max: 1, connectionTimeoutMillis: this.timeoutMs },
-      entities: [],
-      subscribers: [],
-      migrations: [],
-      synchronize: false,
-      dropSchema: false,
-      migrationsRun: false,
-    }).initialize();
   }
 }

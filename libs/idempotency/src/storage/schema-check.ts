@@ -9,10 +9,11 @@ interface ColumnRow {
   name: string;
   type: string;
   is_key: boolean;
+  is_demanded: boolean;
 }
 
 /**
- * Makes sure that the library's tables are there and can serve.
+ * Makes sure that the library's tables are there and can serve. What a newer version has added is no reason to refuse.
  *
  * @throws {Error} listing what is missing or different, and naming the migration to run.
  */
@@ -38,13 +39,14 @@ export async function assertSchema(dataSource: DataSource): Promise<void> {
 async function defectsOf(runner: QueryRunner, { table, metadata }: TableNames<never>): Promise<string[]> {
   const rows = (await runner.query(
     `SELECT a.attname AS name, format_type(a.atttypid, NULL) AS type,
-            coalesce(a.attnum = ANY (i.indkey::int2[]), false) AS is_key
+            coalesce(a.attnum = ANY (i.indkey::int2[]), false) AS is_key,
+            a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS is_demanded
      FROM pg_attribute a LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary
      WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
     [table],
   )) as ColumnRow[];
   if (rows.length === 0) return [`table ${table} does not exist, or this role cannot see it`];
-  return [...columnDefects(table, metadata, rows), ...keyDefects(table, metadata, rows)];
+  return [columnDefects, demandDefects, keyDefects].flatMap((defectsIn) => defectsIn(table, metadata, rows));
 }
 
 function columnDefects(table: string, metadata: EntityMetadata, rows: readonly ColumnRow[]): string[] {
@@ -54,6 +56,14 @@ function columnDefects(table: string, metadata: EntityMetadata, rows: readonly C
     const expected = WRITTEN_TYPES[String(type)] ?? String(type);
     return found.type === expected ? [] : [`column ${table}.${databaseName} is ${found.type}, not ${expected}`];
   });
+}
+
+/** A column that this version does not know, and that has to be filled: every claim would fail. */
+function demandDefects(table: string, metadata: EntityMetadata, rows: readonly ColumnRow[]): string[] {
+  const known = metadata.columns.map(({ databaseName }) => databaseName);
+  return rows
+    .filter(({ name, is_demanded }) => is_demanded && !known.includes(name))
+    .map(({ name }) => `column ${table}.${name} is NOT NULL without a default, and this version does not fill it`);
 }
 
 /** Without exactly this primary key the claim statement has nothing to arbitrate by. */

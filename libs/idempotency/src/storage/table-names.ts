@@ -22,6 +22,12 @@ export function stepNames(dataSource: DataSource): TableNames<IdempotencyStep> {
   return namesOf(dataSource, IdempotencyStep);
 }
 
+/** How the index on one column is called, quoted. */
+export function indexName<Entity>({ metadata }: TableNames<Entity>, column: keyof Entity & string): string {
+  const index = metadata.indices.find(({ columns }) => columns.length === 1 && columns[0]!.propertyName === column);
+  return quote(index!.name);
+}
+
 /** The data source a migration runs on: TypeORM 0.3 and 1.x name it differently. */
 export function dataSourceOf(runner: QueryRunner): DataSource {
   return 'dataSource' in runner ? runner.dataSource : (runner as { connection: DataSource }).connection;

@@ -1,22 +1,24 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 
-import { dataSourceOf, quote, recordNames } from '../table-names.js';
+import { changeSchema, takeBack } from '../change-schema.js';
+import { newColumn, type SchemaChange } from '../schema-change.js';
+import { dataSourceOf, recordNames } from '../table-names.js';
 
-/** Adds the column that lets a key outlive the recording made under it, and the index by which such recordings end. */
+/** Adds the column that lets a key outlive the recording made under it. */
 export class RememberExpiredKeys1764633600000 implements MigrationInterface {
   readonly name = 'RememberExpiredKeys1764633600000';
 
-  async up(runner: QueryRunner): Promise<void> {
-    const { table, columns: c, metadata } = recordNames(dataSourceOf(runner));
-    const index = metadata.indices.find(({ where }) => where !== undefined)!;
-    await runner.query(`ALTER TABLE ${table} ADD COLUMN ${c.replaysUntil} timestamptz`);
-    await runner.query(
-      `CREATE INDEX ${quote(index.name)} ON ${table} (${c.replaysUntil}) WHERE ${c.replaysUntil} IS NOT NULL`,
-    );
+  static changes(dataSource: DataSource): SchemaChange[] {
+    const { table, columns: c } = recordNames(dataSource);
+    return [newColumn(table, c.replaysUntil, 'timestamptz')];
+  }
+
+  up(runner: QueryRunner): Promise<void> {
+    return changeSchema(runner, RememberExpiredKeys1764633600000.changes(dataSourceOf(runner)));
   }
 
   async down(runner: QueryRunner): Promise<void> {
     const { table, columns: c } = recordNames(dataSourceOf(runner));
-    await runner.query(`ALTER TABLE ${table} DROP COLUMN ${c.replaysUntil}`);
+    await takeBack(runner, table, `ALTER TABLE ${table} DROP COLUMN IF EXISTS ${c.replaysUntil}`);
   }
 }
