@@ -6,6 +6,7 @@ import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
 import { onServer } from './database-server.js';
 import { positive } from './options.js';
+import { attempt, connect, percentile } from './store.js';
 
 const USAGE = `Usage: node bench/sweep.js [options]
 
@@ -73,34 +74,6 @@ async function measure({ records, everyMs, quietMs }, serverUrl, interruption) {
   return 0;
 }
 
-/** What an application has, without the application. */
-async function connect(url) {
-  const { DataSource } = await import('typeorm');
-  const { idempotencyEntities, idempotencyMigrations } = await import('nestjs-idempotency');
-  const lib = '../libs/idempotency/dist/esm';
-  // Not part of the public entry: applications have them by the module.
-  const { Executor } = await import(`${lib}/core/executor.js`);
-  const { Pauses } = await import(`${lib}/core/patience.js`);
-  const { PostgresStore } = await import(`${lib}/storage/postgres-store.js`);
-  const { recordSweeps } = await import(`${lib}/storage/postgres-sweep.js`);
-  const { Sweeper } = await import(`${lib}/maintenance/sweeper.js`);
-  const dataSource = await new DataSource({
-    type: 'postgres',
-    url,
-    entities: [...idempotencyEntities],
-    migrations: [...idempotencyMigrations],
-    migrationsRun: true,
-    poolSize: 10,
-  }).initialize();
-  const options = { acquireTimeoutMs: 10_000, statementTimeoutMs: 15_000, areStatementsPrepared: true };
-  const report = (message, error) => console.warn(message, error);
-  return {
-    dataSource,
-    executor: new Executor(new PostgresStore(dataSource, options, report), { keep: () => () => undefined }, report),
-    sweeper: new Sweeper(recordSweeps(dataSource), 1_000, new Pauses(), report),
-  };
-}
-
 async function fill(dataSource, records) {
   await dataSource.query(
     `INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, token, created_at, expires_at, completed_at,
@@ -131,21 +104,11 @@ async function claimFor(executor, everyMs, end, interruption) {
 }
 
 async function claim(executor, onClaimed) {
-  const arrival = await executor.arrive({
-    operation: { tenant: 'acct_1', endpoint: 'POST /payments', key: randomUUID() },
-    fingerprint: Buffer.alloc(33, 1),
-    strategy: { kind: 'lease' },
-    leaseMs: 60_000,
-    retentionMs: 86_400_000,
-  });
+  const operation = { tenant: 'acct_1', endpoint: 'POST /payments', key: randomUUID() };
+  const arrival = await executor.arrive(attempt(operation));
   if (arrival.kind !== 'claimed') throw new Error(`A new operation was not claimed: ${arrival.kind}.`);
   onClaimed();
   await arrival.execution.settle({ kind: 'release' });
-}
-
-function percentile(latencies, share) {
-  const sorted = Float64Array.from(latencies).sort();
-  return sorted[Math.ceil(share * sorted.length) - 1];
 }
 
 function print(title, latencies) {

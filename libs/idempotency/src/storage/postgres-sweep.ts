@@ -4,6 +4,9 @@ import type { RecordSweep, Swept } from '../core/ports.js';
 import { queryPrimary } from './primary.js';
 import { recordNames } from './table-names.js';
 
+/** Found by its place, which has to be told together with the table where that has partitions. */
+const IS_DUE = 'ctid = ANY (ARRAY(SELECT ctid FROM due)) AND (tableoid, ctid) IN (SELECT tableoid, ctid FROM due)';
+
 /** Every sweep that there is, in the order in which they clear the least that the next one has to look at. */
 export function recordSweeps(dataSource: DataSource): RecordSweep[] {
   return [forgotten(dataSource), pastRetention(dataSource)];
@@ -12,11 +15,7 @@ export function recordSweeps(dataSource: DataSource): RecordSweep[] {
 /** Deletes records whose keys are to be remembered no longer. */
 function forgotten(dataSource: DataSource): RecordSweep {
   const { table, columns: c } = recordNames(dataSource);
-  return new PostgresSweep(
-    dataSource,
-    c.expiresAt,
-    `cleared AS (DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING true)`,
-  );
+  return new PostgresSweep(dataSource, c.expiresAt, `cleared AS (DELETE FROM ${table} WHERE ${IS_DUE} RETURNING true)`);
 }
 
 /**
@@ -25,13 +24,12 @@ function forgotten(dataSource: DataSource): RecordSweep {
  */
 function pastRetention(dataSource: DataSource): RecordSweep {
   const { table, columns: c } = recordNames(dataSource);
-  const isDue = 'ctid = ANY (ARRAY(SELECT ctid FROM due))';
   return new PostgresSweep(
     dataSource,
     c.replaysUntil,
-    `deleted AS (DELETE FROM ${table} WHERE ${isDue} AND ${c.state} = 'in_progress' RETURNING true),
+    `deleted AS (DELETE FROM ${table} WHERE ${IS_DUE} AND ${c.state} = 'in_progress' RETURNING true),
 reduced AS (UPDATE ${table} SET ${c.replaysUntil} = NULL, ${c.responseOmitted} = 'expired', ${c.responseHeaders} = NULL,
-  ${c.responseBody} = NULL, ${c.responseKeyId} = NULL WHERE ${isDue} AND ${c.state} = 'completed' RETURNING true),
+  ${c.responseBody} = NULL, ${c.responseKeyId} = NULL WHERE ${IS_DUE} AND ${c.state} = 'completed' RETURNING true),
 cleared AS (SELECT FROM deleted UNION ALL SELECT FROM reduced)`,
   );
 }
@@ -41,7 +39,10 @@ class PostgresSweep implements RecordSweep {
   private readonly sweepText: string;
   private readonly skipText: string;
 
-  /** `clearing`: common table expressions that do it to the locked rows `due (ctid, at)`, the last one `cleared`. */
+  /**
+   * `clearing`: common table expressions that do it to the locked rows `due (tableoid, ctid, at)`, the last
+   * one `cleared`.
+   */
   constructor(
     private readonly dataSource: DataSource,
     /** The indexed column that says when the time of a record comes. */
@@ -53,12 +54,11 @@ class PostgresSweep implements RecordSweep {
     const isLeft = `(${c.state} = 'completed' OR (NOT ${c.hasSteps} AND (${c.lockedUntil} IS NULL OR ${c.lockedUntil} <= now())))`;
     /*
      * $1 batch, $2 the time to begin at: the index entries of what was cleared before are not walked again. Rows that
-     * somebody has locked are somebody's. A row that is claimed meanwhile has another time by then, and is looked at
-     * again when its lock is granted.
+     * somebody has locked are somebody's, and a row that was claimed just before is looked at again once it is locked.
      */
     this.sweepText = `
 WITH due AS MATERIALIZED (
-  SELECT ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft}
+  SELECT tableoid, ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft}
   ORDER BY ${time} LIMIT $1 FOR UPDATE SKIP LOCKED
 ), ${clearing}
 SELECT (SELECT count(*) FROM cleared)::integer AS count, (SELECT max(at) FROM due)::text AS last`;
