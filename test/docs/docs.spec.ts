@@ -29,13 +29,18 @@ const PAGES = [
 ];
 
 describe('the documentation', () => {
-  it.each(['README.md', 'docs/guarantees.md', 'docs/messages.md', 'docs/outside-calls.md'].flatMap(testsNamedIn))(
-    'names a test that exists: %s: %s',
-    (file, title) => {
-      expect(existsSync(join(ROOT, file))).toBe(true);
-      expect(words(read(file))).toContain(words(title));
-    },
-  );
+  it.each(
+    [
+      'README.md',
+      'docs/guarantees.md',
+      'docs/messages.md',
+      'docs/outside-calls.md',
+      'docs/joining-transactions.md',
+    ].flatMap(testsNamedIn),
+  )('names a test that exists: %s: %s', (file, title) => {
+    expect(existsSync(join(ROOT, file))).toBe(true);
+    expect(words(read(file))).toContain(words(title));
+  });
 
   it('finds the tests it looks for', () => {
     expect(testsNamedIn('docs/guarantees.md').filter(([, title]) => title !== '').length).toBeGreaterThan(30);
@@ -57,6 +62,7 @@ describe('the examples', () => {
     ['README.md', 3],
     ['docs/messages.md', 6],
     ['docs/outside-calls.md', 9],
+    ['docs/joining-transactions.md', 3],
   ])('of %s compile as they stand', (page, least) => {
     const examples = examplesOf(page);
     expect(examples.length).toBeGreaterThanOrEqual(least);

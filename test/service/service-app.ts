@@ -46,6 +46,7 @@ export async function startServiceApp({ url, idempotency, typeorm, logbook }: Se
   return {
     service: app.get(IdempotencyService),
     context: app.get(IdempotencyContext),
+    dataSource,
 
     /** Every connection of the pool is back in it, and nobody waits for one. */
     isPoolAtRest(): boolean {

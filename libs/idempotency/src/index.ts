@@ -41,6 +41,7 @@ export { Operation } from './nest/operation.decorator.js';
 export { type ReconciledAnswer, Reconciles } from './nest/reconciles.decorator.js';
 export { TransactionManager } from './nest/transaction-manager.decorator.js';
 export { IdempotencyRecord } from './storage/entities/idempotency-record.entity.js';
+export type { TransactionOpener } from './storage/joined-transactions.js';
 export { IdempotencyStep } from './storage/entities/idempotency-step.entity.js';
 export { idempotencyEntities } from './storage/entities/index.js';
 export { migrateOnce, type MigrationOptions } from './storage/migrate-once.js';

@@ -40,7 +40,7 @@ export class Execution<Tx> {
   private beginning: Promise<void> | null = null;
   private sealing: Promise<void> | null = null;
   private settling: Promise<Fate> | null = null;
-  private afterCommits: (() => unknown)[] = [];
+  private readonly endings: ((isCommitted: boolean) => unknown)[] = [];
   private readonly lost = new AbortController();
   private readonly stopKeeping: () => void;
 
@@ -101,7 +101,12 @@ export class Execution<Tx> {
 
   /** Registers what is to happen once the work is committed; it never happens otherwise, and never twice. */
   afterCommit(callback: () => unknown): void {
-    this.afterCommits.push(callback);
+    this.onWorkEnded((isCommitted) => (isCommitted ? callback() : undefined));
+  }
+
+  /** Registers who is told, once, how the open work has ended: committed or undone. Where nobody knows, nobody is told. */
+  onWorkEnded(callback: (isCommitted: boolean) => unknown): void {
+    this.endings.push(callback);
   }
 
   /** The work is over: nothing more can be written. Rolls back and rejects where it cannot be committed. */
@@ -124,10 +129,15 @@ export class Execution<Tx> {
 
   /** Carries the verdict out, once; every further call gets the first one's fate. Never rejects. */
   settle(verdict: Verdict): Promise<Fate> {
-    this.settling ??= this.carryOut(verdict).finally(() => {
-      this.session.close();
-      this.onEnd();
-    });
+    this.settling ??= this.carryOut(verdict)
+      .then((fate) => {
+        if (fate.kind !== 'unknown') this.workEnded(fate.kind === 'recorded');
+        return fate;
+      })
+      .finally(() => {
+        this.session.close();
+        this.onEnd();
+      });
     return this.settling;
   }
 
@@ -158,7 +168,7 @@ export class Execution<Tx> {
   }
 
   private async open(): Promise<Work<Tx>> {
-    this.afterCommits = [];
+    this.workEnded(false);
     this.sealing = null;
     const opening = this.session.begin(this.claim).then((work) => (this.work = this.lastWork = work));
     // Whoever settles meanwhile waits for it, and need not know how it failed.
@@ -180,7 +190,7 @@ export class Execution<Tx> {
       await this.seal();
       if (await this.work!.record(recording)) {
         await this.work!.commit();
-        return this.recorded();
+        return { kind: 'recorded' };
       }
     } catch (error) {
       cause = error;
@@ -200,7 +210,7 @@ export class Execution<Tx> {
       return { kind: 'failed', cause: cause ?? workBroken('The work ended the transaction it was given.') };
     }
     const record = await this.session.read();
-    if (record?.state === 'completed' && record.token === this.claim.token) return this.recorded();
+    if (record?.state === 'completed' && record.token === this.claim.token) return { kind: 'recorded' };
     return { kind: 'lost', decision: decide(record, this.attempt) };
   }
 
@@ -210,14 +220,13 @@ export class Execution<Tx> {
     return decision.kind === 'claimable' ? { kind: 'released' } : { kind: 'lost', decision };
   }
 
-  private recorded(): Fate {
-    for (const callback of this.afterCommits) void this.callAfterCommit(callback);
-    return { kind: 'recorded' };
+  private workEnded(isCommitted: boolean): void {
+    for (const callback of this.endings.splice(0)) void this.tell(callback, isCommitted);
   }
 
-  private async callAfterCommit(callback: () => unknown): Promise<void> {
+  private async tell(callback: (isCommitted: boolean) => unknown, isCommitted: boolean): Promise<void> {
     try {
-      await callback();
+      await callback(isCommitted);
     } catch (error) {
       this.report('A callback registered with afterCommit() failed; the work itself is committed.', error);
     }

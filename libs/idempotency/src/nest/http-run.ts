@@ -32,7 +32,7 @@ import type { HttpCall } from './http-call.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Problems } from './problems.js';
 import type { Replays } from './replays.js';
-import { RunningOperation } from './running-operation.js';
+import { type OperationMeans, RunningOperation } from './running-operation.js';
 
 const NOTHING = Symbol('nothing');
 
@@ -64,7 +64,7 @@ export class HttpRun implements HoldOptions {
   constructor(
     private readonly execution: Execution<EntityManager>,
     private readonly call: HttpCall,
-    private readonly providerKeySecret: string | undefined,
+    private readonly means: OperationMeans,
     private readonly problems: Problems,
     private readonly replays: Replays,
     private readonly report: Report,
@@ -121,15 +121,16 @@ export class HttpRun implements HoldOptions {
     this.isRunning = true;
     this.outcome = null;
     this.hasEntered = false;
-    const { execution, providerKeySecret } = this;
-    const operation = new RunningOperation(execution, { ...this.endpoint, providerKeySecret });
+    const { execution, means } = this;
+    const operation = new RunningOperation(execution, { ...this.endpoint, ...means });
     const run = new HandlerRun(this, execution, operation, this.endpoint.wrapper, () => this.entered());
     try {
       this.exchange.withdraw();
       // Held before it begins: whoever answers from here on, and is not the handler, answers for himself.
       this.hold().handlerStarted();
       await operation.start();
-      const value: unknown = await runInAttempt(run, () => lastValueFrom(next.handle(), { defaultValue: NOTHING }));
+      const handle = () => lastValueFrom(next.handle() as Observable<unknown>, { defaultValue: NOTHING });
+      const value = await runInAttempt(run, () => operation.perform(handle));
       await this.returned(value, operation);
       return value === NOTHING ? EMPTY : of(value);
     } catch (thrown) {

@@ -22,9 +22,19 @@ import type { MessageArrivals } from './messages/message-arrivals.js';
 import { Problems } from './problems.js';
 import { Replays } from './replays.js';
 import { type Handler, platformOf } from './route-metadata.js';
+import type { OperationMeans } from './running-operation.js';
 import type { ModuleSettings } from './settings.js';
 import { runUnprotected } from './unprotected-run.js';
-import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HTTP_ATTEMPTS, MESSAGE_ARRIVALS, REPORT, SETTINGS } from './tokens.js';
+import {
+  DATA_SOURCE,
+  ENDPOINTS,
+  EXECUTOR,
+  HTTP_ATTEMPTS,
+  MESSAGE_ARRIVALS,
+  OPERATION_MEANS,
+  REPORT,
+  SETTINGS,
+} from './tokens.js';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -49,6 +59,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     @Inject(HTTP_ATTEMPTS) private readonly attempts: HttpAttempts,
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
+    @Inject(OPERATION_MEANS) private readonly means: OperationMeans,
     @Inject(REPORT) private readonly report: Report,
     @Inject(MESSAGE_ARRIVALS) private readonly messages: MessageArrivals,
     private readonly adapterHost: HttpAdapterHost,
@@ -87,20 +98,19 @@ export class IdempotencyInterceptor implements NestInterceptor {
       const connection = { ...this.settings, areStatementsPrepared: false };
       const { strategy } = endpoint;
       const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
-      return this.executor.accompany(() => runUnprotected(this.dataSource, connection, isolation, next, this.report));
+      const terms = { connection, isolation, joined: this.means.joined };
+      return this.executor.accompany(() => runUnprotected(this.dataSource, terms, next, this.report));
     }
     const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint));
     switch (arrival.kind) {
       case 'claimed': {
         const { execution } = arrival;
-        const { providerKeySecret: secret } = this.settings;
+        const { means, problems, replays, report } = this;
         if (exchange.response.headersSent) {
           await execution.settle({ kind: 'release' });
           throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
         }
-        return (request[RUN] = new HttpRun(execution, call, secret, this.problems, this.replays, this.report)).run(
-          next,
-        );
+        return (request[RUN] = new HttpRun(execution, call, means, problems, replays, report)).run(next);
       }
       case 'replay':
         await this.replay(await this.replays.answerOf(arrival.recording, attempt.operation, call), call);

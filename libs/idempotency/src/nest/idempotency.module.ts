@@ -9,6 +9,7 @@ import { Pauses } from '../core/patience.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import { Sweeper } from '../maintenance/sweeper.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
+import { JoinedTransactions } from '../storage/joined-transactions.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
 import { PostgresOutcomes } from '../storage/postgres-outcomes.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
@@ -35,6 +36,7 @@ import { OperationRuns } from './operation-runs.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
 import { Reconciliation } from './reconciliation.js';
+import type { OperationMeans } from './running-operation.js';
 import { RouteCheck } from './route-check.js';
 import { moduleSettings, type ModuleSettings } from './settings.js';
 import { Tenants } from './tenants.js';
@@ -47,6 +49,7 @@ import {
   HOLDS,
   HTTP_ATTEMPTS,
   MESSAGE_ARRIVALS,
+  OPERATION_MEANS,
   OPERATION_RUNS,
   OPTIONS,
   OUTCOMES,
@@ -142,10 +145,21 @@ const WIRING: Provider[] = [
     inject: [RENEWAL, SETTINGS, REPORT],
   },
   {
+    provide: OPERATION_MEANS,
+    useFactory: (
+      dataSource: DataSource,
+      { joinedBy }: IdempotencyModuleOptions,
+      { providerKeySecret }: ModuleSettings,
+    ): OperationMeans => ({
+      providerKeySecret,
+      joined: joinedBy && new JoinedTransactions(dataSource, joinedBy),
+    }),
+    inject: [DATA_SOURCE, OPTIONS, SETTINGS],
+  },
+  {
     provide: OPERATION_RUNS,
-    useFactory: (executor: Executor<EntityManager>, { providerKeySecret }: ModuleSettings) =>
-      new OperationRuns(executor, providerKeySecret),
-    inject: [EXECUTOR, SETTINGS],
+    useFactory: (executor: Executor<EntityManager>, means: OperationMeans) => new OperationRuns(executor, means),
+    inject: [EXECUTOR, OPERATION_MEANS],
   },
   {
     provide: CONSUMPTION,

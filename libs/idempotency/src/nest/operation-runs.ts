@@ -23,7 +23,7 @@ import { isConflict } from '../storage/postgres-errors.js';
 import { runInAttempt, runOutsideAttempts } from './attempt-context.js';
 import { HandlerRun } from './handler-run.js';
 import type { IdempotentOperation } from './idempotent-operation.js';
-import { RunningOperation } from './running-operation.js';
+import { type OperationMeans, RunningOperation } from './running-operation.js';
 import type { EndpointSettings } from './settings.js';
 
 /** `wrapper` is that of the handler which the work runs; work that runs none has none. */
@@ -35,7 +35,7 @@ export type OperationWork<Result> = (operation: IdempotentOperation) => Promise<
 export class OperationRuns {
   constructor(
     private readonly executor: Executor<EntityManager>,
-    private readonly providerKeySecret: string | undefined,
+    private readonly means: OperationMeans,
   ) {}
 
   /** Claims the operation and runs its work, or says what stands in the way. Never rejects. */
@@ -97,13 +97,12 @@ export class OperationRuns {
     settings: RunSettings,
     work: OperationWork<Result>,
   ): Promise<{ value: Result; recording: Recording }> {
-    const { providerKeySecret } = this;
-    const operation = new RunningOperation(execution, { ...settings, providerKeySecret });
+    const operation = new RunningOperation(execution, { ...settings, ...this.means });
     try {
       await operation.start();
       const run = new HandlerRun(this, execution, operation, settings.wrapper);
       // Whoever asks again is given plain data, so the first is as well.
-      const value = plainData(await runInAttempt(run, async () => work(operation))) as Result;
+      const value = plainData(await runInAttempt(run, () => operation.perform(() => work(operation)))) as Result;
       await operation.seal();
       if (execution.steps.hasUnknown) throw outcomeUnknown();
       return { value, recording: await recordingOfValue(value, settings.keeping, execution.attempt.operation) };

@@ -103,6 +103,7 @@ const MODULE: Rules<IdempotencyModuleOptions> = {
   shutdownTimeoutMs: anything,
   preparedStatements: yesOrNo,
   strayWrites: oneOf('warn', 'ignore'),
+  joinedBy: aFunction,
   providerKeySecret: anything,
   reconcileAfter: anything,
   reconcileAfterMs: anything,

@@ -7,6 +7,7 @@ import type { FingerprintOptions } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
 import type { Envelope } from '../messaging/envelope.js';
 import type { ParkReason, Settlement } from '../messaging/settlement.js';
+import type { TransactionOpener } from '../storage/joined-transactions.js';
 import type { Duration } from './duration.js';
 
 type Awaitable<T> = T | Promise<T>;
@@ -200,6 +201,11 @@ export interface IdempotencyModuleOptions extends EndpointOptions {
    * `ignore` where NODE_ENV is `production`.
    */
   readonly strayWrites?: 'warn' | 'ignore';
+  /**
+   * Has code that manages its transactions by other means join the operation's: runs its work in a new transaction of
+   * the data source, such as `(work) => txHost.withTransaction(work)`, and is given the operation's for it.
+   */
+  readonly joinedBy?: TransactionOpener;
 }
 
 export interface IdempotencyModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {

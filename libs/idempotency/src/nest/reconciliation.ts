@@ -18,9 +18,9 @@ import type { Endpoint, Endpoints } from './endpoints.js';
 import { HandlerRun } from './handler-run.js';
 import type { IdempotentOperation } from './idempotent-operation.js';
 import { reconciledEndpoint, type ReconciledAnswer } from './reconciles.decorator.js';
-import { RunningOperation } from './running-operation.js';
+import { type OperationMeans, RunningOperation } from './running-operation.js';
 import type { ModuleSettings } from './settings.js';
-import { BACKLOG, ENDPOINTS, EXECUTOR, REPORT, SETTINGS } from './tokens.js';
+import { BACKLOG, ENDPOINTS, EXECUTOR, OPERATION_MEANS, REPORT, SETTINGS } from './tokens.js';
 
 type Method = (operation: IdempotentOperation) => Promise<ReconciledAnswer | null> | ReconciledAnswer | null;
 
@@ -37,6 +37,7 @@ export class Reconciliation {
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(BACKLOG) private readonly backlog: Backlog,
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
+    @Inject(OPERATION_MEANS) private readonly means: OperationMeans,
     @Inject(REPORT) private readonly report: Report,
   ) {}
 
@@ -86,9 +87,9 @@ export class Reconciliation {
   }
 
   private reconcile(endpoint: Endpoint, method: Method): Reconcile<EntityManager> {
-    const { providerKeySecret, problems } = this.settings;
+    const { problems } = this.settings;
     return async (execution) => {
-      const handle = new RunningOperation(execution, { ...endpoint, providerKeySecret });
+      const handle = new RunningOperation(execution, { ...endpoint, ...this.means });
       await handle.start();
       try {
         const answer = await runInAttempt(new HandlerRun(this, execution, handle), () => method(handle));

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
 
 import type { EntityManager } from 'typeorm';
@@ -8,16 +9,23 @@ import { pauseMs } from '../core/patience.js';
 import { providerKey } from '../core/provider-key.js';
 import { failureOf } from '../core/step-failure.js';
 import type { StepCall, StepTerms } from '../core/steps.js';
+import type { JoinedTransactions } from '../storage/joined-transactions.js';
 import { isConflict } from '../storage/postgres-errors.js';
 import { noOpenManager } from './attempt-context.js';
 import { milliseconds } from './duration.js';
 import type { IdempotentOperation, StepOptions } from './idempotent-operation.js';
 
-export interface OperationTerms {
+/** What every operation of the module has to work with. */
+export interface OperationMeans {
+  readonly providerKeySecret: string | undefined;
+  /** Where transactions that are managed by other means join the operation's. */
+  readonly joined: JoinedTransactions | undefined;
+}
+
+export interface OperationTerms extends OperationMeans {
   /** The handler opens its transaction itself. */
   readonly isManual: boolean;
   readonly conflictRetries: number;
-  readonly providerKeySecret: string | undefined;
 }
 
 const DEFAULT_DEADLINE = '20s';
@@ -36,6 +44,8 @@ export class RunningOperation implements IdempotentOperation {
   private hasEnded = false;
   /** Registered while no transaction was open. */
   private readonly callbacks: (() => unknown)[] = [];
+  /** What is called back belongs to neither the run nor a transaction that others believe to be open. */
+  private readonly outside = new AsyncResource('IdempotentOperation');
 
   constructor(
     private readonly execution: Execution<EntityManager>,
@@ -75,6 +85,15 @@ export class RunningOperation implements IdempotentOperation {
   async start(): Promise<void> {
     if (this.terms.isManual) this.execution.rest();
     else await this.begin();
+  }
+
+  /** Runs what writes in the transaction, where one is open: what is written by other means joins it. */
+  async perform<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+    const { openManager } = this;
+    const { joined } = this.terms;
+    if (!joined || !openManager) return work();
+    const committed = new Promise<boolean>((resolve) => this.execution.onWorkEnded(resolve));
+    return joined.run(openManager, committed, work);
   }
 
   /** After the handler: nothing more can be written. Rejects where what was written cannot be committed. */
@@ -134,7 +153,8 @@ export class RunningOperation implements IdempotentOperation {
     for (let tries = 0; ; tries++) {
       try {
         await this.begin();
-        const value = await work(this.openManager!);
+        const manager = this.openManager!;
+        const value = await this.perform(() => work(manager));
         await this.execution.seal();
         this.phase = 'committed';
         return value;
@@ -152,8 +172,9 @@ export class RunningOperation implements IdempotentOperation {
 
   afterCommit(callback: () => unknown): void {
     this.assertRunning();
-    if (this.execution.isWorking) this.execution.afterCommit(callback);
-    else this.callbacks.push(callback);
+    const outside = (): unknown => this.outside.runInAsyncScope(callback);
+    if (this.execution.isWorking) this.execution.afterCommit(outside);
+    else this.callbacks.push(outside);
   }
 
   private assertRunning(): void {

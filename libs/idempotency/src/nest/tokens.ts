@@ -9,6 +9,7 @@ export const RENEWER = Symbol.for('nestjs-idempotency:renewer');
 export const BACKLOG = Symbol.for('nestjs-idempotency:backlog');
 export const OUTCOMES = Symbol.for('nestjs-idempotency:outcomes');
 export const EXECUTOR = Symbol.for('nestjs-idempotency:executor');
+export const OPERATION_MEANS = Symbol.for('nestjs-idempotency:operation-means');
 export const OPERATION_RUNS = Symbol.for('nestjs-idempotency:operation-runs');
 export const CONSUMPTION = Symbol.for('nestjs-idempotency:consumption');
 export const SWEEPER = Symbol.for('nestjs-idempotency:sweeper');

@@ -6,6 +6,7 @@ import type { Isolation } from '../core/attempt.js';
 import { gaveWay, storeUnavailable } from '../core/errors.js';
 import type { Report } from '../core/ports.js';
 import { Connection, type ConnectionOptions } from '../storage/connection.js';
+import type { JoinedTransactions } from '../storage/joined-transactions.js';
 import { isConflict } from '../storage/postgres-errors.js';
 import { type AttemptContext, runInAttempt } from './attempt-context.js';
 
@@ -28,11 +29,17 @@ class UnprotectedRun implements AttemptContext {
   }
 }
 
+export interface UnprotectedTerms {
+  readonly connection: ConnectionOptions;
+  readonly isolation: Isolation;
+  /** Where transactions that are managed by other means join this one. */
+  readonly joined: JoinedTransactions | undefined;
+}
+
 /** Runs the handler in a transaction that commits when it returns. */
 export async function runUnprotected(
   dataSource: DataSource,
-  options: ConnectionOptions,
-  isolation: Isolation,
+  { connection: options, isolation, joined }: UnprotectedTerms,
   next: CallHandler,
   report: Report,
 ): Promise<Observable<unknown>> {
@@ -40,14 +47,19 @@ export async function runUnprotected(
     throw storeUnavailable(error);
   });
   let run: UnprotectedRun | undefined;
+  let ended!: (isCommitted: boolean) => void;
+  const committed = new Promise<boolean>((resolve) => (ended = resolve));
   try {
     const value: unknown = await connection.runner.manager.transaction(isolation, (manager) => {
       const begun = (run = new UnprotectedRun(manager));
-      return runInAttempt(begun, () => lastValueFrom(next.handle(), { defaultValue: undefined }));
+      const handle = () => lastValueFrom(next.handle() as Observable<unknown>, { defaultValue: undefined });
+      return runInAttempt(begun, () => (joined ? joined.run(manager, committed, handle) : handle()));
     });
+    ended(true);
     for (const callback of run?.callbacks ?? []) void callAfterCommit(callback, report);
     return of(value);
   } catch (error) {
+    ended(false);
     if (isConflict(error)) throw gaveWay(error);
     throw run ? error : storeUnavailable(error);
   } finally {
