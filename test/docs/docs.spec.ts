@@ -22,7 +22,7 @@ function testsNamedIn(page: string): [file: string, title: string][] {
 const words = (text: string) => text.replace(/\\(.)/g, '$1').replace(/\s+/g, ' ');
 
 const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'observability/README.md', 'apps/payments/README.md'],
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
     name.endsWith('.md') ? [`docs/${name}`] : [],
   ),
