@@ -30,6 +30,19 @@ export function attempt(operation, fingerprint = Buffer.alloc(33, 1)) {
   return { operation, fingerprint, strategy: { kind: 'lease' }, leaseMs: 60_000, retentionMs: 86_400_000 };
 }
 
+const BODY = Buffer.alloc(200, 'x');
+
+/** Commits what was claimed, with an answer of 200 bytes and no work of its own. */
+export async function record(arrival) {
+  if (arrival.kind !== 'claimed') throw new Error(`A new operation was not claimed: ${arrival.kind}.`);
+  const { execution } = arrival;
+  await execution.begin();
+  await execution.seal();
+  const recording = { status: 201, headers: [], body: BODY, omitted: null, resource: null };
+  const fate = await execution.settle({ kind: 'commit', recording });
+  if (fate.kind !== 'recorded') throw new Error(`What was done was not recorded: ${fate.kind}.`);
+}
+
 /** The least value that this share of the samples does not exceed. */
 export function percentile(samples, share) {
   const sorted = Float64Array.from(samples).sort();
