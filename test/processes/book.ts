@@ -76,6 +76,31 @@ export class Book {
     return until('the lease has run out', async () => (await this.record(request))?.is_live === false);
   }
 
+  /** Has every payment wait; the returned function lets them go on. */
+  async lockAccounts(): Promise<() => Promise<void>> {
+    await this.client.query('BEGIN');
+    await this.client.query('SELECT FROM accounts FOR UPDATE');
+    return async () => void (await this.client.query('COMMIT'));
+  }
+
+  /** Waits until somebody's work is stopped by a lock. */
+  untilSomebodyWaits(): Promise<void> {
+    return until('a payment waits for an account', async () => {
+      const { rowCount } = await this.client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount! > 0;
+    });
+  }
+
+  /** How many sessions the demo's processes have here. */
+  async sessions(): Promise<number> {
+    const { rows } = await this.client.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'payments'`,
+    );
+    return rows[0]!.count;
+  }
+
   /** Waits until the server has ended every transaction that a process left open. */
   untilNoTransactionIsOpen(): Promise<void> {
     return until('every transaction of a process is over', async () => {

@@ -66,6 +66,8 @@ export interface Running {
   readonly port: number;
   /** Ends the process as a power cut would; resolves when it is gone. */
   kill(): Promise<void>;
+  /** Asks the process to end, as a deployment does; resolves when it is gone. */
+  terminate(): Promise<void>;
 }
 
 export interface StoppableWorker extends Running {
@@ -82,13 +84,11 @@ export interface Place {
 }
 
 function running(child: ChildProcess, port: number): Running {
-  return {
-    port,
-    kill: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
   };
+  return { port, kill: () => end('SIGKILL'), terminate: () => end('SIGTERM') };
 }
