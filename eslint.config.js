@@ -11,7 +11,8 @@ const LAYERS = {
   http: ['core'],
   messaging: ['core'],
   maintenance: ['core'],
-  nest: ['core', 'storage', 'http', 'messaging', 'maintenance'],
+  telemetry: ['core'],
+  nest: ['core', 'storage', 'http', 'messaging', 'maintenance', 'telemetry'],
   testing: ['core', 'storage'],
 };
 
@@ -24,11 +25,12 @@ const layerZones = Object.entries(LAYERS).map(([layer, allowed]) => ({
 
 /** What a layer must not know of. */
 const FOREIGN = {
-  core: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', 'node:*', '!node:crypto'],
-  http: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', 'express', 'fastify'],
-  storage: ['@nestjs/*', 'rxjs', 'node:http'],
-  maintenance: ['@nestjs/*', 'typeorm', 'pg', 'rxjs'],
-  messaging: ['@nestjs/*', 'typeorm', 'pg', 'rxjs'],
+  core: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*', 'node:*', '!node:crypto'],
+  http: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*', 'express', 'fastify'],
+  storage: ['@nestjs/*', 'rxjs', '@opentelemetry/*', 'node:http'],
+  maintenance: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*'],
+  messaging: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*'],
+  telemetry: ['@nestjs/*', 'typeorm', 'pg', 'rxjs'],
 };
 
 const CLOCKS = [

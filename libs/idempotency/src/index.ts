@@ -1,5 +1,7 @@
 export { IdempotencyError, type IdempotencyErrorCode } from './core/errors.js';
 export type { Isolation } from './core/attempt.js';
+export type { OutcomeEvent } from './core/observation.js';
+export type { Channel, OutcomeName } from './core/outcome.js';
 export { StepRefusedError, type StepCall, type StepFailure, type WhenUnknown } from './core/steps.js';
 export { failureOf, failureOfStatus } from './core/step-failure.js';
 export { aes256Gcm, type Aes256GcmOptions, type BodyProtection, type SealedBody } from './core/body-protection.js';

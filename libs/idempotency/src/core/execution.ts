@@ -1,7 +1,9 @@
 import type { Attempt } from './attempt.js';
 import type { Claim } from './claim.js';
 import { decide, type Decision } from './decision.js';
-import { storeUnavailable, workBroken } from './errors.js';
+import { IdempotencyError, type IdempotencyErrorCode, storeUnavailable, workBroken } from './errors.js';
+import type { Observation } from './observation.js';
+import { type Ending, endingOf } from './outcome.js';
 import type { LeaseKeeper, Report, Session, Work } from './ports.js';
 import type { Recording } from './recording.js';
 import { Steps } from './steps.js';
@@ -11,9 +13,9 @@ export type Verdict =
   /** The work stands: commit it together with its recording. */
   | { readonly kind: 'commit'; readonly recording: Recording }
   /** The work is undone, and the refusal is as good for every retry. */
-  | { readonly kind: 'refuse'; readonly recording: Recording }
-  /** The work is undone; a retry may run again at once. */
-  | { readonly kind: 'release' };
+  | { readonly kind: 'refuse'; readonly recording: Recording; readonly error?: IdempotencyErrorCode }
+  /** The work is undone; a retry may run again at once. `ending` is what the attempt has come to then, or `failed`. */
+  | { readonly kind: 'release'; readonly ending?: Ending };
 
 /** What has become of it. Only after `recorded` may the client be told that the work was done. */
 export type Fate =
@@ -50,15 +52,20 @@ export class Execution<Tx> {
     private readonly claim: Claim,
     leases: LeaseKeeper,
     private readonly report: Report,
+    private readonly observation: Observation,
     private readonly onEnd: () => void,
   ) {
-    this.steps = new Steps(session, claim, this.lost.signal);
+    observation.claimed(claim.attempts);
+    this.steps = new Steps(session, claim, this.lost.signal, observation);
     this.stopKeeping = leases.keep({
       operation: attempt.operation,
       claim,
       leaseMs: attempt.leaseMs,
       onRenewed: () => this.work?.keepAlive(),
-      onLost: () => this.lost.abort(workBroken('The claim was taken over by another worker.')),
+      onLost: () => {
+        observation.lose();
+        this.lost.abort(workBroken('The claim was taken over by another worker.'));
+      },
     });
   }
 
@@ -109,6 +116,11 @@ export class Execution<Tx> {
     this.endings.push(callback);
   }
 
+  /** Runs the handler, so that what it does is known to be the work of this operation. */
+  working<Result>(handler: () => Promise<Result>): Promise<Result> {
+    return this.observation.working(handler);
+  }
+
   /** The work is over: nothing more can be written. Rolls back and rejects where it cannot be committed. */
   seal(): Promise<void> {
     const { work } = this;
@@ -129,16 +141,40 @@ export class Execution<Tx> {
 
   /** Carries the verdict out, once; every further call gets the first one's fate. Never rejects. */
   settle(verdict: Verdict): Promise<Fate> {
-    this.settling ??= this.carryOut(verdict)
-      .then((fate) => {
-        if (fate.kind !== 'unknown') this.workEnded(fate.kind === 'recorded');
-        return fate;
-      })
-      .finally(() => {
-        this.session.close();
-        this.onEnd();
-      });
+    this.settling ??= this.end(verdict).finally(() => {
+      this.session.close();
+      this.onEnd();
+    });
     return this.settling;
+  }
+
+  private end(verdict: Verdict): Promise<Fate> {
+    const settle = async (): Promise<Fate> => {
+      const fate = await this.carryOut(verdict);
+      if (fate.kind !== 'unknown') this.workEnded(fate.kind === 'recorded');
+      if (fate.kind === 'lost') this.observation.lose();
+      this.observation.end(this.endingBy(verdict, fate));
+      return fate;
+    };
+    return verdict.kind === 'release' ? settle() : this.observation.trace('record', settle);
+  }
+
+  private endingBy(verdict: Verdict, fate: Fate): Ending {
+    switch (fate.kind) {
+      case 'recorded':
+        if (verdict.kind !== 'refuse') return { outcome: 'executed' };
+        return { outcome: 'refused_on_record', ...(verdict.error && { error: verdict.error }) };
+      case 'released':
+        return (verdict.kind === 'release' ? verdict.ending : undefined) ?? { outcome: 'failed' };
+      case 'failed':
+        if (fate.cause instanceof IdempotencyError) return endingOf(fate.cause, 'work_broken');
+        if (this.metConflict) return { outcome: 'work_conflict', error: 'idempotency-work-conflict' };
+        return { outcome: 'work_broken', error: 'idempotency-work-broken' };
+      case 'lost':
+        return { outcome: 'lost' };
+      case 'unknown':
+        return { outcome: 'commit_unknown', error: 'idempotency-store-unavailable' };
+    }
   }
 
   private async carryOut(verdict: Verdict): Promise<Fate> {
@@ -162,7 +198,11 @@ export class Execution<Tx> {
       }
     } catch (error) {
       await this.rollback();
-      this.report('An operation could not be settled; its claim stays until the lease runs out.', error);
+      this.report(
+        'An operation could not be settled; its claim stays until the lease runs out.',
+        error,
+        this.attempt.operation,
+      );
       return verdict.kind === 'release' ? { kind: 'released' } : { kind: 'unknown', cause: error };
     }
   }
@@ -179,7 +219,7 @@ export class Execution<Tx> {
     try {
       return await opening;
     } catch (error) {
-      this.report('The work of an operation could not begin.', error);
+      this.report('The work of an operation could not begin.', error, this.attempt.operation);
       throw storeUnavailable(error);
     }
   }
@@ -228,7 +268,11 @@ export class Execution<Tx> {
     try {
       await callback(isCommitted);
     } catch (error) {
-      this.report('A callback registered with afterCommit() failed; the work itself is committed.', error);
+      this.report(
+        'A callback registered with afterCommit() failed; the work itself is committed.',
+        error,
+        this.attempt.operation,
+      );
     }
   }
 }

@@ -3,8 +3,11 @@ import type { Claim } from './claim.js';
 import { decide, type Decision } from './decision.js';
 import { IdempotencyError, shuttingDown, storeUnavailable } from './errors.js';
 import { Execution } from './execution.js';
+import { type Observation, unobserved } from './observation.js';
+import { endingOf } from './outcome.js';
 import { NO_PATIENCE, type Patience, pauseMs, Pauses } from './patience.js';
 import type { LeaseKeeper, Report, Session, Store } from './ports.js';
+import { refusalOf } from './refusal.js';
 
 /** How often an attempt tries to claim an operation whose record keeps changing under it. */
 const MAX_CLAIMS = 5;
@@ -34,23 +37,44 @@ export class Executor<Tx> {
    * @throws {IdempotencyError} `idempotency-store-unavailable` when the store does not answer;
    *   `idempotency-shutting-down` after {@link close}.
    */
-  async arrive(attempt: Attempt, patience: Patience = NO_PATIENCE): Promise<Arrival<Tx>> {
+  async arrive(
+    attempt: Attempt,
+    patience: Patience = NO_PATIENCE,
+    observation: Observation = unobserved(attempt.operation),
+  ): Promise<Arrival<Tx>> {
+    try {
+      const arrival = await observation.trace('claim', () => this.admit(attempt, patience, observation));
+      if (arrival.kind !== 'claimed' && arrival.kind !== 'replay') {
+        observation.end({ outcome: arrival.kind, error: refusalOf(arrival).code });
+      }
+      return arrival;
+    } catch (error) {
+      observation.end(endingOf(error, 'store_unavailable'));
+      throw error;
+    }
+  }
+
+  private async admit(attempt: Attempt, patience: Patience, observation: Observation): Promise<Arrival<Tx>> {
     if (this.isClosing) throw shuttingDown();
     this.underWay++;
     let arrival: Arrival<Tx> | undefined;
     try {
-      return (arrival = await this.outlast(attempt, patience));
+      arrival = await this.outlast(attempt, patience, observation);
+      observation.decision = arrival.kind;
+      return arrival;
     } catch (error) {
       if (error instanceof IdempotencyError) throw error;
-      this.report('The store did not answer; an attempt was refused.', error);
+      this.report('The store did not answer; an attempt was refused.', error, attempt.operation);
       throw storeUnavailable(error);
     } finally {
       if (arrival?.kind !== 'claimed') this.leave();
     }
   }
 
-  private async outlast(attempt: Attempt, patience: Patience): Promise<Arrival<Tx>> {
-    let arrival = await this.claim(attempt);
+  private async outlast(attempt: Attempt, patience: Patience, observation: Observation): Promise<Arrival<Tx>> {
+    const claim = (fingerprint?: Uint8Array) =>
+      observation.claiming(() => this.claim(attempt, observation, fingerprint));
+    let arrival = await claim();
     const { patienceMs, signal } = patience;
     if (patienceMs === 0 || arrival.kind !== 'in_progress') return arrival;
     const endsAt = performance.now() + patienceMs;
@@ -67,7 +91,7 @@ export class Executor<Tx> {
         const found = await Promise.race([this.look(attempt), impatience]);
         if (this.isClosing) throw shuttingDown();
         if (signal?.aborted) break;
-        if (found !== null) arrival = found.kind === 'claimable' ? await this.claim(attempt, found.fingerprint) : found;
+        if (found !== null) arrival = found.kind === 'claimable' ? await claim(found.fingerprint) : found;
       }
       return arrival;
     } finally {
@@ -80,7 +104,7 @@ export class Executor<Tx> {
     try {
       return await this.read(attempt);
     } catch (error) {
-      this.report('The store did not answer; an attempt goes on waiting.', error);
+      this.report('The store did not answer; an attempt goes on waiting.', error, attempt.operation);
       return null;
     }
   }
@@ -95,7 +119,7 @@ export class Executor<Tx> {
   }
 
   /** Claims at once, and looks only at what stands in the way. */
-  private async claim(attempt: Attempt, asked = attempt.fingerprint): Promise<Arrival<Tx>> {
+  private async claim(attempt: Attempt, observation: Observation, asked = attempt.fingerprint): Promise<Arrival<Tx>> {
     const session = await this.store.open(attempt);
     let fingerprint = asked;
     let isClaimed = false;
@@ -104,7 +128,7 @@ export class Executor<Tx> {
         const claim = await session.claim(fingerprint);
         if (typeof claim === 'object') {
           isClaimed = true;
-          return { kind: 'claimed', execution: this.start(session, attempt, claim) };
+          return { kind: 'claimed', execution: this.start(session, attempt, claim, observation) };
         }
         const decision = decide(await session.read(), attempt);
         if (decision.kind !== 'claimable') return decision;
@@ -117,8 +141,8 @@ export class Executor<Tx> {
     }
   }
 
-  private start(session: Session<Tx>, attempt: Attempt, claim: Claim): Execution<Tx> {
-    return new Execution(session, attempt, claim, this.leases, this.report, () => this.leave());
+  private start(session: Session<Tx>, attempt: Attempt, claim: Claim, observation: Observation): Execution<Tx> {
+    return new Execution(session, attempt, claim, this.leases, this.report, observation, () => this.leave());
   }
 
   /**

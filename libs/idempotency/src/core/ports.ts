@@ -121,7 +121,10 @@ export interface KnownStep {
 /** One transaction of a claim's work. */
 export interface Work<Tx> {
   readonly tx: Tx;
-  /** A statement of it had to give way to other transactions: what came of it says nothing about the operation. */
+  /**
+   * A statement of it, those that end it included, had to give way to other transactions: what came of it says nothing
+   * about the operation.
+   */
   readonly metConflict: boolean;
   /** Tells the store that the worker lives, so that it does not end a transaction in which nothing is said. */
   keepAlive(): void;
@@ -179,5 +182,18 @@ export interface RecordSweep {
   beyond(from: string): Promise<string | null>;
 }
 
-/** Told of what must not fail the work nor vanish: an operator wants to read it. */
-export type Report = (message: string, error: unknown) => void;
+/** How the tables are filled, told at little cost: no figure is worth a scan. */
+export interface TableFigures {
+  /** How many records there are by state, as the store estimates it; empty where it has no idea. */
+  records(): Promise<Readonly<Record<string, number>>>;
+  /** Operations with a call of which nobody knows whether it has happened, and that nobody works on. */
+  unknown(): Promise<{ readonly count: number; readonly oldestAgeMs: number }>;
+  /** How long the oldest record that a sweep may delete has been past its retention; 0 where there is none. */
+  sweepLagMs(): Promise<number>;
+}
+
+/** What a report is about, so that an operator finds it: an operation, or no more than its endpoint. */
+export type Subject = Operation | { readonly endpoint: string };
+
+/** Told of what must not fail the work nor vanish: an operator wants to read it. The message names no key. */
+export type Report = (message: string, error: unknown, subject?: Subject) => void;

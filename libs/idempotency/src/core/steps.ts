@@ -1,5 +1,6 @@
 import type { Claim } from './claim.js';
 import { DEFAULT_RETRY_AFTER_MS, IdempotencyError, outcomeUnknown, storeUnavailable, workBroken } from './errors.js';
+import type { Observation } from './observation.js';
 import { pauseMs, Pauses } from './patience.js';
 import type { Session } from './ports.js';
 import { decodeStepResult, encodeStepResult } from './step-codec.js';
@@ -41,6 +42,7 @@ export class Steps {
     private readonly session: Session<unknown>,
     private readonly claim: Claim,
     private readonly lost: AbortSignal,
+    private readonly observation: Observation,
   ) {}
 
   /** A call may have happened, and nobody knows: what the operation is must not be decided yet. */
@@ -85,7 +87,9 @@ export class Steps {
   ): Promise<Result> {
     if (this.underWay.has(step))
       throw workBroken(`The step '${step}' is under way already. Give each step a name of its own.`);
-    const running = this.tryOut(step, make, terms).finally(() => this.underWay.delete(step));
+    const running = this.observation
+      .trace({ step }, () => this.tryOut(step, make, terms))
+      .finally(() => this.underWay.delete(step));
     this.underWay.set(step, running);
     return running;
   }
@@ -136,7 +140,7 @@ export class Steps {
     this.open.set(step, endsAt);
     try {
       const known = await this.talk(() => this.session.intend(this.claim, { step, providerKey, leaseMs }));
-      if (known === null) throw lostClaim();
+      if (known === null) throw this.taken();
       if (known.result !== null) this.open.set(step, 0);
       return { ...known, endsAt };
     } catch (error) {
@@ -149,7 +153,7 @@ export class Steps {
     for (let tries = 1; ; tries++) {
       try {
         if (await this.talk(() => this.session.finish(this.claim, step, result))) return;
-        throw lostClaim();
+        throw this.taken();
       } catch (error) {
         const isSilent = error instanceof IdempotencyError && error.code === 'idempotency-store-unavailable';
         if (!isSilent || tries === MAX_FINISHES) throw error;
@@ -159,7 +163,7 @@ export class Steps {
   }
 
   private async withdraw(step: string): Promise<void> {
-    if (!(await this.talk(() => this.session.withdraw(this.claim, step)))) throw lostClaim();
+    if (!(await this.talk(() => this.session.withdraw(this.claim, step)))) throw this.taken();
     this.open.delete(step);
   }
 
@@ -173,6 +177,11 @@ export class Steps {
       });
     this.talking = answer.catch(() => undefined);
     return answer;
+  }
+
+  private taken(): Error {
+    this.observation.lose();
+    return lostClaim();
   }
 
   /** What a step gives back is what later attempts will be given, also the first time. */

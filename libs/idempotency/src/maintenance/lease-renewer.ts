@@ -51,7 +51,7 @@ export class LeaseRenewer implements LeaseKeeper {
       lease.onLost();
     } catch (error) {
       // Not an answer, so not a loss: asked again next time.
-      this.report('A lease could not be renewed.', error);
+      this.report('A lease could not be renewed.', error, lease.operation);
     } finally {
       kept.isRenewing = false;
     }

@@ -1,8 +1,11 @@
 import type { ClaimTerms } from '../core/attempt.js';
-import { IdempotencyError } from '../core/errors.js';
+import { IdempotencyError, outcomeUnknown } from '../core/errors.js';
 import type { Execution, Verdict } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
+import { Observation, type Observer } from '../core/observation.js';
 import type { Operation } from '../core/operation.js';
+import { endingOf } from '../core/outcome.js';
+import { NO_PATIENCE } from '../core/patience.js';
 import type { Backlog, Report, UnfinishedOperation } from '../core/ports.js';
 
 /** Brings one operation to its end that no retry came back for. `release` leaves it as it is. */
@@ -35,6 +38,7 @@ export class Reconciler<Tx> {
     private readonly afterMs: number,
     /** How long one operation may take before the reconciler goes on without it, in milliseconds. */
     private readonly longestMs: number,
+    private readonly observer: Observer,
     private readonly report: Report,
   ) {}
 
@@ -69,7 +73,11 @@ export class Reconciler<Tx> {
     const endpoint = this.endpoints.get(operation.endpoint)!;
     try {
       const attempt = { operation, fingerprint, ...endpoint.terms };
-      const arrival = await this.executor.arrive(attempt);
+      const observation = new Observation(this.observer, 'reconciler', operation.endpoint);
+      await observation.identify(() => attempt);
+      const arrival = await this.executor.arrive(attempt, NO_PATIENCE, observation);
+      // Done meanwhile, by somebody who came back for it.
+      if (arrival.kind === 'replay') observation.end({ outcome: 'replayed' });
       if (arrival.kind !== 'claimed') return false;
       const { execution } = arrival;
       const verdict = await this.inTime(this.verdictOn(execution, endpoint));
@@ -83,7 +91,7 @@ export class Reconciler<Tx> {
       return fate.kind === 'recorded';
     } catch (error) {
       if (isShuttingDown(error)) throw error;
-      this.report(`An operation of ${operation.endpoint} could not be reconciled.`, error);
+      this.report(`An operation of ${operation.endpoint} could not be reconciled.`, error, operation);
       return false;
     }
   }
@@ -105,12 +113,13 @@ export class Reconciler<Tx> {
     try {
       const verdict = await reconcile(execution);
       // Whatever was made of it: what may have happened outside is not to be forgotten.
-      return execution.steps.hasUnknown ? { kind: 'release' } : verdict;
+      if (!execution.steps.hasUnknown) return verdict;
+      return { kind: 'release', ending: endingOf(outcomeUnknown(), 'failed') };
     } catch (error) {
-      const { endpoint } = execution.attempt.operation;
-      this.report(`The reconciler of ${endpoint} failed; the operation stays as it is.`, error);
+      const { operation } = execution.attempt;
+      this.report(`The reconciler of ${operation.endpoint} failed; the operation stays as it is.`, error, operation);
       await execution.rollback();
-      return { kind: 'release' };
+      return { kind: 'release', ending: endingOf(error, 'failed') };
     }
   }
 }

@@ -26,12 +26,7 @@ export class HttpAttempts {
       if (endpoint.isRequired) throw keyMissing(this.header);
       return null;
     }
-    const { method, pattern } = exchange.content;
-    const operation = {
-      tenant: await this.tenants.of(context),
-      endpoint: endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`,
-      key,
-    };
+    const operation = { tenant: await this.tenants.of(context), endpoint: endpointOf(call), key };
     return { operation, fingerprint: await fingerprintOf(call), ...claimTerms(endpoint) };
   }
 
@@ -44,6 +39,12 @@ export class HttpAttempts {
     const key: unknown = (await endpoint.key(context)) ?? undefined;
     return key === undefined ? undefined : checkedKey(key);
   }
+}
+
+/** What the operations of a request's route are called: by the name that it was given, or by itself. */
+export function endpointOf({ exchange, endpoint }: HttpCall): string {
+  const { method, pattern } = exchange.content;
+  return endpoint.endpoint ?? `${method} ${pattern}${endpoint.variant}`;
 }
 
 /** Worked out before the handler can change what it was given. */

@@ -14,6 +14,7 @@ import {
   workBroken,
 } from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
+import { type Ending, endingOf } from '../core/outcome.js';
 import { pauseMs } from '../core/patience.js';
 import type { Report } from '../core/ports.js';
 import type { RecordedHeader } from '../core/recording.js';
@@ -130,7 +131,7 @@ export class HttpRun implements HoldOptions {
       this.hold().handlerStarted();
       await operation.start();
       const handle = () => lastValueFrom(next.handle() as Observable<unknown>, { defaultValue: NOTHING });
-      const value = await runInAttempt(run, () => operation.perform(handle));
+      const value = await runInAttempt(run, () => execution.working(() => operation.perform(handle)));
       await this.returned(value, operation);
       return value === NOTHING ? EMPTY : of(value);
     } catch (thrown) {
@@ -173,7 +174,7 @@ export class HttpRun implements HoldOptions {
       hasEntered: this.hasEntered,
       isConflict: isConflict(error) || this.execution.metConflict,
     };
-    if (!this.held) await this.execution.settle({ kind: 'release' });
+    if (!this.held) await this.execution.settle({ kind: 'release', ending: endingOf(error, 'not_entered') });
     if (!this.isOver) await this.execution.rollback();
     this.held?.handlerThrew(error);
     if (this.isForeign) await this.settle({ kind: 'unseen' });
@@ -219,7 +220,7 @@ export class HttpRun implements HoldOptions {
   onForeign(): void {
     this.isForeign = true;
     this.foreignStatus = this.exchange.status();
-    if (!this.hasEntered) void this.execution.settle({ kind: 'release' });
+    if (!this.hasEntered) void this.execution.settle({ kind: 'release', ending: { outcome: 'not_entered' } });
   }
 
   onAnswer(answer: WireAnswer): void {
@@ -231,9 +232,10 @@ export class HttpRun implements HoldOptions {
   private async settle(answer: WireAnswer): Promise<void> {
     let settled = answer;
     const verdict = await this.verdictOn(answer).catch((error: unknown): Verdict => {
-      this.report('An answer could not be recorded as its endpoint asks; the work is undone.', error);
+      const { operation } = this.execution.attempt;
+      this.report('An answer could not be recorded as its endpoint asks; the work is undone.', error, operation);
       settled = { kind: 'broken', reason: 'unrecordable' };
-      return { kind: 'release' };
+      return { kind: 'release', ending: this.endingOf(settled) };
     });
     if (this.isPremature(answer)) settled = { kind: 'broken', reason: 'undecided' };
     const fate = await this.execution.settle(verdict);
@@ -242,7 +244,8 @@ export class HttpRun implements HoldOptions {
       await this.tell(settled, fate);
     } catch (error) {
       // Whatever stands beneath the response could not write it; nobody is left to be told but the client's socket.
-      this.report('An answer could not be written; its connection is closed.', error);
+      const { operation } = this.execution.attempt;
+      this.report('An answer could not be written; its connection is closed.', error, operation);
       this.exchange.request.socket.destroy();
     }
   }
@@ -250,12 +253,36 @@ export class HttpRun implements HoldOptions {
   private async verdictOn(answer: WireAnswer): Promise<Verdict> {
     // What was undone and answered by nobody, or by somebody else, is not to be told as done.
     const isUntold = answer.kind === 'unseen' && this.outcome?.kind === 'threw';
-    if (answer.kind === 'broken' || isUntold || this.execution.steps.hasUnknown) return { kind: 'release' };
+    if (answer.kind === 'broken' || isUntold || this.execution.steps.hasUnknown) {
+      return { kind: 'release', ending: this.endingOf(answer) };
+    }
     const { keeping } = this.endpoint;
     const status = answer.kind === 'unseen' ? this.ownStatus : answer.status;
     const kind = judge(this.outcome ?? { kind: 'returned', status }, status, this.errorRule);
-    if (kind === 'release') return { kind };
-    return { kind, recording: await recordingOf(answer, status, keeping, this.execution.attempt.operation) };
+    if (kind === 'release') return { kind, ending: this.endingOf(answer) };
+    const recording = await recordingOf(answer, status, keeping, this.execution.attempt.operation);
+    if (kind === 'commit') return { kind, recording };
+    const { error } = endingOf(this.thrownError, 'refused');
+    return { kind, recording, ...(error && { error }) };
+  }
+
+  /** What the request has come to whose work is undone, and not recorded. */
+  private endingOf(answer: WireAnswer): Ending {
+    const { outcome, thrownError } = this;
+    if (thrownError instanceof IdempotencyError) return endingOf(thrownError, 'failed');
+    if (this.execution.steps.hasUnknown) return endingOf(outcomeUnknown(), 'failed');
+    if (answer.kind === 'broken') return endingOf(brokenOff(answer.reason), 'failed');
+    if (outcome?.kind !== 'threw') return { outcome: 'failed' };
+    if (!outcome.hasEntered) return { outcome: 'not_entered' };
+    if (outcome.isConflict) return endingOf(gaveWay(outcome.error), 'failed');
+    return { outcome: 'status' in answer && answer.status < 500 ? 'refused' : 'failed' };
+  }
+
+  /** What the handler threw, as the library would tell it; undefined where it did not throw. */
+  private get thrownError(): unknown {
+    if (this.outcome?.kind !== 'threw') return undefined;
+    const { error } = this.outcome;
+    return error instanceof StepRefusedError ? stepRefused(error.step, error) : error;
   }
 
   /** The endpoint's; where that says nothing, a call that had no effect is no reason to refuse for good. */
@@ -301,8 +328,12 @@ export class HttpRun implements HoldOptions {
     if (cause instanceof IdempotencyError) return cause;
     if (isConflict(cause)) return gaveWay(cause);
     // The client is not shown what the database said, such as of a constraint that was deferred to the commit.
-    const { endpoint } = this.execution.attempt.operation;
-    this.report(`The work of ${endpoint} could not be committed; everything it wrote was undone.`, cause);
+    const { operation } = this.execution.attempt;
+    this.report(
+      `The work of ${operation.endpoint} could not be committed; everything it wrote was undone.`,
+      cause,
+      operation,
+    );
     return workBroken('The work could not be committed; everything it wrote was undone.', cause);
   }
 

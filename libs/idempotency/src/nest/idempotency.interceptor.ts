@@ -5,6 +5,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import { IdempotencyError, type IdempotencyErrorCode, workBroken } from '../core/errors.js';
 import type { Executor } from '../core/executor.js';
+import { Observation, type Observer } from '../core/observation.js';
+import { endingOf } from '../core/outcome.js';
 import type { Report } from '../core/ports.js';
 import { NO_PATIENCE, type Patience } from '../core/patience.js';
 import { refusalOf } from '../core/refusal.js';
@@ -13,7 +15,7 @@ import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import { currentAttempt } from './attempt-context.js';
 import { type Endpoint, Endpoints } from './endpoints.js';
 import type { HttpCall } from './http-call.js';
-import { HttpAttempts } from './http-attempts.js';
+import { endpointOf, HttpAttempts } from './http-attempts.js';
 import { type HttpExchange, httpExchange } from './http-exchange.js';
 import { HttpRun } from './http-run.js';
 import { idempotentMark } from './idempotent.decorator.js';
@@ -31,6 +33,7 @@ import {
   EXECUTOR,
   HTTP_ATTEMPTS,
   MESSAGE_ARRIVALS,
+  OBSERVER,
   OPERATION_MEANS,
   REPORT,
   SETTINGS,
@@ -59,6 +62,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     @Inject(HTTP_ATTEMPTS) private readonly attempts: HttpAttempts,
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(DATA_SOURCE) private readonly dataSource: DataSource,
+    @Inject(OBSERVER) private readonly observer: Observer,
     @Inject(OPERATION_MEANS) private readonly means: OperationMeans,
     @Inject(REPORT) private readonly report: Report,
     @Inject(MESSAGE_ARRIVALS) private readonly messages: MessageArrivals,
@@ -81,7 +85,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const call = { context, exchange, endpoint: this.endpoints.of(context.getClass(), handler, mark) };
     return this.arrive(call, next).catch((error: unknown) => {
       if (!(error instanceof IdempotencyError)) throw error;
-      if (FAULTS_OF_THE_APPLICATION.has(error.code)) this.report(error.message, error.cause);
+      if (FAULTS_OF_THE_APPLICATION.has(error.code)) {
+        this.report(error.message, error.cause, { endpoint: endpointOf(call) });
+      }
       throw this.problems.exception(error, exchange);
     });
   }
@@ -93,31 +99,48 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (earlier && earlier === currentAttempt()?.owner) return next.handle();
     if (earlier?.canRunAgain) return earlier.run(next);
 
-    const attempt = await this.attempts.attemptOf(call);
-    if (attempt === null) {
-      const connection = { ...this.settings, areStatementsPrepared: false };
-      const { strategy } = endpoint;
-      const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
-      const terms = { connection, isolation, joined: this.means.joined };
-      return this.executor.accompany(() => runUnprotected(this.dataSource, terms, next, this.report));
-    }
-    const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint));
+    const observation = new Observation(this.observer, 'http', endpointOf(call));
+    const attempt = await observation.identify(() => this.attempts.attemptOf(call));
+    if (attempt === null) return this.runUnprotected(endpoint, observation, next);
+    const arrival = await this.executor.arrive(attempt, patienceOf(exchange, endpoint), observation);
     switch (arrival.kind) {
       case 'claimed': {
         const { execution } = arrival;
         const { means, problems, replays, report } = this;
         if (exchange.response.headersSent) {
-          await execution.settle({ kind: 'release' });
+          await execution.settle({ kind: 'release', ending: { outcome: 'not_entered' } });
           throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
         }
         return (request[RUN] = new HttpRun(execution, call, means, problems, replays, report)).run(next);
       }
-      case 'replay':
-        await this.replay(await this.replays.answerOf(arrival.recording, attempt.operation, call), call);
+      case 'replay': {
+        const { recording } = arrival;
+        const answer = await observation.replaying(() => this.replays.answerOf(recording, attempt.operation, call));
+        await this.replay(answer, call);
         // Outer interceptors see a normal end; whatever Nest does with it finds the response sealed.
         return of(undefined);
+      }
       default:
         throw refusalOf(arrival);
+    }
+  }
+
+  private async runUnprotected(
+    { strategy }: Endpoint,
+    observation: Observation,
+    next: CallHandler,
+  ): Promise<Observable<unknown>> {
+    const connection = { ...this.settings, areStatementsPrepared: false };
+    const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
+    try {
+      const { dataSource, report } = this;
+      const terms = { connection, isolation, joined: this.means.joined };
+      return await this.executor.accompany(() => runUnprotected(dataSource, terms, next, report));
+    } catch (error) {
+      observation.end(endingOf(error, 'unprotected'));
+      throw error;
+    } finally {
+      observation.end({ outcome: 'unprotected' });
     }
   }
 

@@ -1,9 +1,10 @@
-import { type DynamicModule, Logger, Module, type Provider } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { Executor } from '../core/executor.js';
+import type { Observer } from '../core/observation.js';
 import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
 import { Pauses } from '../core/patience.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
@@ -11,11 +12,14 @@ import { Sweeper } from '../maintenance/sweeper.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
 import { JoinedTransactions } from '../storage/joined-transactions.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
+import { PostgresFigures } from '../storage/postgres-figures.js';
 import { PostgresOutcomes } from '../storage/postgres-outcomes.js';
 import { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { recordSweeps } from '../storage/postgres-sweep.js';
 import { PostgresStore } from '../storage/postgres-store.js';
 import { reachesServerDirectly } from '../storage/prepared-statements.js';
+import { Gauges } from '../telemetry/gauges.js';
+import { Telemetry } from '../telemetry/telemetry.js';
 import { Endpoints } from './endpoints.js';
 import { Handlers } from './handlers.js';
 import { HttpAttempts } from './http-attempts.js';
@@ -25,6 +29,7 @@ import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotentOperations } from './idempotent-operations.js';
 import { IdempotencyLifecycle } from './lifecycle.js';
+import { loggedReport } from './logged-report.js';
 import { ConsumerCheck } from './messages/consumer-check.js';
 import { Consumption } from './messages/consumption.js';
 import { Holds } from './messages/holds.js';
@@ -33,6 +38,7 @@ import { MessageGates } from './messages/message-gates.js';
 import { MicroserviceCheck } from './messages/microservice-check.js';
 import { RefusedMessages } from './messages/refused-messages.js';
 import { OperationRuns } from './operation-runs.js';
+import { outcomeListener } from './outcome-listener.js';
 import type { IdempotencyModuleAsyncOptions, IdempotencyModuleOptions } from './options.js';
 import { openApiProvider } from './openapi/openapi.provider.js';
 import { Reconciliation } from './reconciliation.js';
@@ -46,9 +52,11 @@ import {
   DATA_SOURCE,
   ENDPOINTS,
   EXECUTOR,
+  GAUGES,
   HOLDS,
   HTTP_ATTEMPTS,
   MESSAGE_ARRIVALS,
+  OBSERVER,
   OPERATION_MEANS,
   OPERATION_RUNS,
   OPTIONS,
@@ -122,6 +130,18 @@ const WIRING: Provider[] = [
   { provide: SETTINGS, useFactory: moduleSettings, inject: [OPTIONS] },
   { provide: REPORT, useFactory: loggedReport },
   {
+    provide: OBSERVER,
+    useFactory: ({ onOutcome }: IdempotencyModuleOptions, report: Report) =>
+      new Telemetry(outcomeListener(onOutcome, report)),
+    inject: [OPTIONS, REPORT],
+  },
+  {
+    provide: GAUGES,
+    useFactory: (dataSource: DataSource, settings: ModuleSettings, report: Report) =>
+      new Gauges(new PostgresFigures(dataSource, settings), report),
+    inject: [DATA_SOURCE, SETTINGS, REPORT],
+  },
+  {
     provide: ENDPOINTS,
     useFactory: (options: IdempotencyModuleOptions) => new Endpoints(options),
     inject: [OPTIONS],
@@ -163,9 +183,9 @@ const WIRING: Provider[] = [
   },
   {
     provide: CONSUMPTION,
-    useFactory: (runs: OperationRuns, { messages }: IdempotencyModuleOptions, report: Report) =>
-      new Consumption(runs, messages?.onSettled, report),
-    inject: [OPERATION_RUNS, OPTIONS, REPORT],
+    useFactory: (runs: OperationRuns, { messages }: IdempotencyModuleOptions, observer: Observer, report: Report) =>
+      new Consumption(runs, messages?.onSettled, observer, report),
+    inject: [OPERATION_RUNS, OPTIONS, OBSERVER, REPORT],
   },
   { provide: HOLDS, useFactory: () => new Holds() },
   {
@@ -182,9 +202,11 @@ const WIRING: Provider[] = [
   },
   {
     provide: SWEEPER,
-    useFactory: (dataSource: DataSource, report: Report) =>
-      new Sweeper(recordSweeps(dataSource), SWEEP_BATCH, new Pauses(), report),
-    inject: [DATA_SOURCE, REPORT],
+    useFactory: (dataSource: DataSource, telemetry: Telemetry, report: Report) => {
+      const sweeps = recordSweeps(dataSource).map((sweep) => telemetry.counting(sweep));
+      return new Sweeper(sweeps, SWEEP_BATCH, new Pauses(), report);
+    },
+    inject: [DATA_SOURCE, OBSERVER, REPORT],
   },
   { provide: BACKLOG, useFactory: (dataSource: DataSource) => new PostgresBacklog(dataSource), inject: [DATA_SOURCE] },
   {
@@ -205,21 +227,4 @@ async function executor(
   const areStatementsPrepared = preparedStatements ?? (await reachesServerDirectly(dataSource));
   const store = new PostgresStore(dataSource, { acquireTimeoutMs, statementTimeoutMs, areStatementsPrepared }, report);
   return new Executor(store, leases, report);
-}
-
-/** While the database is away every request has the same to say: the same line once a second is enough. */
-const REPORT_INTERVAL_MS = 1_000;
-const MAX_REMEMBERED_REPORTS = 100;
-
-function loggedReport(): Report {
-  const logger = new Logger('IdempotencyModule');
-  const loggedAt = new Map<string, number>();
-  return (message, error) => {
-    const now = performance.now();
-    const report = `${message} ${String(error)}`;
-    if (now - (loggedAt.get(report) ?? -Infinity) < REPORT_INTERVAL_MS) return;
-    if (loggedAt.size === MAX_REMEMBERED_REPORTS) loggedAt.clear();
-    loggedAt.set(report, now);
-    logger.warn(error instanceof Error && error.stack ? `${message} ${error.stack}` : report);
-  };
 }

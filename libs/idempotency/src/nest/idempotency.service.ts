@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Attempt, claimTerms } from '../core/attempt.js';
 import { workBroken } from '../core/errors.js';
 import { checkedKey } from '../core/key.js';
+import { Observation, type Observer } from '../core/observation.js';
 import { messageIdOf } from '../messaging/message-id.js';
 import { payloadFingerprint } from '../messaging/payload-fingerprint.js';
 import type { Outcome, Settlement } from '../messaging/settlement.js';
@@ -14,7 +15,7 @@ import { type ConsumedMessage, messageOptions, operationOptions, type OperationR
 import type { IdempotencyModuleOptions } from './options.js';
 import { consumerSettings, type EndpointSettings, endpointSettings } from './settings.js';
 import { Tenants } from './tenants.js';
-import { CONSUMPTION, OPERATION_RUNS, OPTIONS } from './tokens.js';
+import { CONSUMPTION, OBSERVER, OPERATION_RUNS, OPTIONS } from './tokens.js';
 
 export type { ConsumedMessage, OperationOptions, OperationRequest } from './operation-request.js';
 
@@ -25,6 +26,7 @@ export class IdempotencyService {
     @Inject(OPERATION_RUNS) private readonly runs: OperationRuns,
     @Inject(CONSUMPTION) private readonly consumption: Consumption,
     @Inject(OPTIONS) private readonly options: IdempotencyModuleOptions,
+    @Inject(OBSERVER) private readonly observer: Observer,
     private readonly tenants: Tenants,
   ) {}
 
@@ -53,8 +55,9 @@ export class IdempotencyService {
       return { kind: 'executed', value: await work(outer) };
     }
     this.assertSteps(settings);
-    const attempt = this.attempt(request, request.key, settings);
-    const handled = await this.runs.handle(attempt, settings, work, request.signal);
+    const observation = new Observation(this.observer, 'service', request.endpoint);
+    const attempt = await observation.identify(() => this.attempt(request, request.key, settings));
+    const handled = await this.runs.handle(attempt, settings, work, observation, request.signal);
     if ('value' in handled) return handled;
     throw handled.error;
   }

@@ -15,6 +15,8 @@ import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import type { Sweeper } from '../maintenance/sweeper.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
 import { assertSchema } from '../storage/schema-check.js';
+import type { Gauges } from '../telemetry/gauges.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import { Endpoints } from './endpoints.js';
 import { ConsumerCheck } from './messages/consumer-check.js';
 import type { Holds } from './messages/holds.js';
@@ -22,7 +24,18 @@ import { Reconciliation } from './reconciliation.js';
 import { RouteCheck } from './route-check.js';
 import type { ModuleSettings } from './settings.js';
 import { StrayWrites } from './stray-writes.js';
-import { DATA_SOURCE, ENDPOINTS, EXECUTOR, HOLDS, RENEWAL, RENEWER, SETTINGS, SWEEPER } from './tokens.js';
+import {
+  DATA_SOURCE,
+  ENDPOINTS,
+  EXECUTOR,
+  GAUGES,
+  HOLDS,
+  OBSERVER,
+  RENEWAL,
+  RENEWER,
+  SETTINGS,
+  SWEEPER,
+} from './tokens.js';
 
 /** The longest time between two looks at the leases, in milliseconds: plain code may ask for one that is short. */
 const MAX_TICK_MS = 100;
@@ -46,6 +59,8 @@ export class IdempotencyLifecycle
     @Inject(RENEWAL) private readonly renewal: PostgresRenewal,
     @Inject(SWEEPER) private readonly sweeper: Sweeper,
     @Inject(HOLDS) private readonly holds: Holds,
+    @Inject(OBSERVER) private readonly telemetry: Telemetry,
+    @Inject(GAUGES) private readonly gauges: Gauges,
     private readonly routes: RouteCheck,
     private readonly consumers: ConsumerCheck,
     private readonly reconciliation: Reconciliation,
@@ -73,6 +88,7 @@ export class IdempotencyLifecycle
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
     for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
     for (const warning of this.consumers.warnings(this.endpoints)) this.logger.warn(warning);
+    this.gauges.start(this.telemetry.meter, this.telemetry.observeOldestAge);
     this.reconciliation.start();
     this.sweepFromTimeToTime();
     const tickMs = Math.min(Math.max(this.endpoints.shortestLeaseMs() / 6, 5), MAX_TICK_MS);
@@ -87,7 +103,7 @@ export class IdempotencyLifecycle
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.sweeper.stop();
+    await Promise.all([this.sweeper.stop(), this.gauges.stop()]);
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<'tooLong'>((resolve) => {
       timer = setTimeout(() => resolve('tooLong'), this.settings.shutdownTimeoutMs);

@@ -9,14 +9,18 @@ import {
   IdempotencyError,
   type IdempotencyErrorCode,
   outcomeUnknown,
+  stepRefused,
   storeUnavailable,
   workBroken,
 } from '../core/errors.js';
 import type { Execution, Fate } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
 import { pauseMs } from '../core/patience.js';
+import type { Observation } from '../core/observation.js';
+import { endingOf } from '../core/outcome.js';
 import type { Recording } from '../core/recording.js';
 import { refusalOf } from '../core/refusal.js';
+import { StepRefusedError } from '../core/steps.js';
 import { plainData, recordingOfValue, valueOf } from '../core/value-recording.js';
 import type { Handled } from '../messaging/settlement.js';
 import { isConflict } from '../storage/postgres-errors.js';
@@ -43,16 +47,17 @@ export class OperationRuns {
     attempt: Attempt,
     settings: EndpointSettings,
     work: OperationWork<Result>,
+    observation: Observation,
     signal?: AbortSignal,
   ): Promise<Handled<Result>> {
     try {
       const { patienceMs } = settings;
-      const arrival = await this.executor.arrive(attempt, { patienceMs, ...(signal && { signal }) });
+      const arrival = await this.executor.arrive(attempt, { patienceMs, ...(signal && { signal }) }, observation);
       switch (arrival.kind) {
         case 'claimed':
           return await runOutsideAttempts(() => this.run(arrival.execution, settings, work));
         case 'replay':
-          return await replayed(arrival.recording, attempt, settings);
+          return await observation.replaying(() => replayed(arrival.recording, attempt, settings));
         default:
           return { kind: 'refused', error: refusalOf(arrival) };
       }
@@ -69,8 +74,9 @@ export class OperationRuns {
   ): Promise<Handled<Result>> {
     const { attempt, attempts } = execution;
     if (attempt.countedTries !== undefined && attempts > attempt.countedTries) {
-      await execution.settle({ kind: 'release' });
-      return { kind: 'failed', error: diedTooOften(attempts - 1), tries: attempts - 1 };
+      const error = diedTooOften(attempts - 1);
+      await execution.settle({ kind: 'release', ending: endingOf(error, 'failed') });
+      return { kind: 'failed', error, tries: attempts - 1 };
     }
     // Where the work opens its transaction itself, that is what is tried again.
     const conflictRetries = settings.isManual ? 0 : settings.conflictRetries;
@@ -85,8 +91,9 @@ export class OperationRuns {
           await setTimeout(pauseMs(conflicts));
           continue;
         }
-        const fate = await execution.settle({ kind: 'release' });
-        return fate.kind === 'lost' ? await foundTaken(fate.decision, attempt, settings) : failed(error, attempts);
+        const outcome = failed(error, attempts);
+        const fate = await execution.settle({ kind: 'release', ending: endingOf(toldOf(outcome.error), 'failed') });
+        return fate.kind === 'lost' ? await foundTaken(fate.decision, attempt, settings) : outcome;
       }
     }
   }
@@ -102,7 +109,8 @@ export class OperationRuns {
       await operation.start();
       const run = new HandlerRun(this, execution, operation, settings.wrapper);
       // Whoever asks again is given plain data, so the first is as well.
-      const value = plainData(await runInAttempt(run, () => operation.perform(() => work(operation)))) as Result;
+      const working = () => execution.working(() => operation.perform(() => work(operation)));
+      const value = plainData(await runInAttempt(run, working)) as Result;
       await operation.seal();
       if (execution.steps.hasUnknown) throw outcomeUnknown();
       return { value, recording: await recordingOfValue(value, settings.keeping, execution.attempt.operation) };
@@ -162,6 +170,11 @@ function failed(error: unknown, tries: number): Extract<Handled<never>, { kind: 
   if (isConflict(error)) return { kind: 'failed', error: gaveWay(error), tries };
   if (error instanceof IdempotencyError && NOT_NOW.has(error.code)) return { kind: 'refused', error };
   return { kind: 'failed', error, tries };
+}
+
+/** A provider's refusal as the library would tell it. */
+function toldOf(error: unknown): unknown {
+  return error instanceof StepRefusedError ? stepRefused(error.step, error) : error;
 }
 
 function diedTooOften(tries: number): IdempotencyError {

@@ -92,6 +92,7 @@ const MODULE: Rules<IdempotencyModuleOptions> = {
   recordingLimitBytes: anything,
   problemTypeBase: plainText,
   mismatchStatus: anything,
+  onOutcome: aFunction,
   docsUrl: plainText,
   acquireTimeout: anything,
   acquireTimeoutMs: anything,

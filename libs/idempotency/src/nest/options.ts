@@ -2,6 +2,7 @@ import type { ExecutionContext, ModuleMetadata } from '@nestjs/common';
 
 import type { Isolation } from '../core/attempt.js';
 import type { BodyProtection } from '../core/body-protection.js';
+import type { OutcomeEvent } from '../core/observation.js';
 import type { Operation } from '../core/operation.js';
 import type { FingerprintOptions } from '../http/fingerprint-options.js';
 import type { ErrorRule } from '../http/judge.js';
@@ -177,6 +178,8 @@ export interface IdempotencyModuleOptions extends EndpointOptions {
   /** How often records past their retention are looked for. Default `1m`. */
   readonly sweepEvery?: Duration;
   readonly sweepEveryMs?: number;
+  /** Told once of every attempt, by whichever way it came, what it came to; nothing that it does changes that. */
+  readonly onOutcome?: (event: OutcomeEvent) => void;
   /** The page that tells callers about keys; linked where a key is missing. */
   readonly docsUrl?: string;
   /** How long an attempt waits for a free database connection before it is answered 503. Default `10s`. */

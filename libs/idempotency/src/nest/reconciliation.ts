@@ -4,10 +4,11 @@ import type { EntityManager } from 'typeorm';
 
 import { claimTerms } from '../core/attempt.js';
 import { stepRefused } from '../core/errors.js';
-import type { Execution, Verdict } from '../core/execution.js';
+import type { Execution } from '../core/execution.js';
 import type { Executor } from '../core/executor.js';
+import type { Observer } from '../core/observation.js';
 import type { Backlog, Report } from '../core/ports.js';
-import type { RecordedHeader } from '../core/recording.js';
+import type { RecordedHeader, Recording } from '../core/recording.js';
 import { StepRefusedError } from '../core/steps.js';
 import { PROBLEM_TYPE, problemHeaders, problemOf } from '../http/problem.js';
 import { recordingOf } from '../http/recording-of.js';
@@ -20,7 +21,7 @@ import type { IdempotentOperation } from './idempotent-operation.js';
 import { reconciledEndpoint, type ReconciledAnswer } from './reconciles.decorator.js';
 import { type OperationMeans, RunningOperation } from './running-operation.js';
 import type { ModuleSettings } from './settings.js';
-import { BACKLOG, ENDPOINTS, EXECUTOR, OPERATION_MEANS, REPORT, SETTINGS } from './tokens.js';
+import { BACKLOG, ENDPOINTS, EXECUTOR, OBSERVER, OPERATION_MEANS, REPORT, SETTINGS } from './tokens.js';
 
 type Method = (operation: IdempotentOperation) => Promise<ReconciledAnswer | null> | ReconciledAnswer | null;
 
@@ -37,6 +38,7 @@ export class Reconciliation {
     @Inject(SETTINGS) private readonly settings: ModuleSettings,
     @Inject(BACKLOG) private readonly backlog: Backlog,
     @Inject(EXECUTOR) private readonly executor: Executor<EntityManager>,
+    @Inject(OBSERVER) private readonly observer: Observer,
     @Inject(OPERATION_MEANS) private readonly means: OperationMeans,
     @Inject(REPORT) private readonly report: Report,
   ) {}
@@ -44,9 +46,9 @@ export class Reconciliation {
   /** @throws {Error} naming the method, where its endpoint is none that makes steps under a name. */
   start(): void {
     const endpoints = this.reconciledEndpoints();
-    const { backlog, executor, report } = this;
+    const { backlog, executor, observer, report } = this;
     const { reconcileAfterMs, reconcileEveryMs, renewForMs } = this.settings;
-    this.reconciler = new Reconciler(backlog, executor, endpoints, reconcileAfterMs, renewForMs, report);
+    this.reconciler = new Reconciler(backlog, executor, endpoints, reconcileAfterMs, renewForMs, observer, report);
     if (endpoints.size > 0) this.timer = setInterval(() => void this.reconcileDue(), reconcileEveryMs).unref();
   }
 
@@ -92,31 +94,32 @@ export class Reconciliation {
       const handle = new RunningOperation(execution, { ...endpoint, ...this.means });
       await handle.start();
       try {
-        const answer = await runInAttempt(new HandlerRun(this, execution, handle), () => method(handle));
-        if (!answer) return { kind: 'release' };
+        const run = new HandlerRun(this, execution, handle);
+        const answer = await runInAttempt(run, () => execution.working(async () => method(handle)));
+        if (!answer) return { kind: 'release', ending: { outcome: 'undecided' } };
         await handle.seal();
-        return await verdict('commit', asWhole(answer), endpoint, execution);
+        return { kind: 'commit', recording: await recorded(asWhole(answer), endpoint, execution) };
       } catch (error) {
         if (!(error instanceof StepRefusedError)) throw error;
         await execution.steps.idle();
         // What else has happened outside is for the method to undo, or to write down.
         if (execution.steps.hasSucceeded) throw error;
-        const problem = problemOf(stepRefused(error.step, error), problems);
+        const refused = stepRefused(error.step, error);
+        const problem = problemOf(refused, problems);
         const headers: RecordedHeader[] = [['Content-Type', PROBLEM_TYPE], ...problemHeaders(problem, problems)];
         const refusal: WholeAnswer = { kind: 'whole', status: problem.status, headers, body: json(problem) };
-        return verdict('refuse', refusal, endpoint, execution);
+        return { kind: 'refuse', recording: await recorded(refusal, endpoint, execution), error: refused.code };
       }
     };
   }
 }
 
-async function verdict(
-  kind: 'commit' | 'refuse',
+function recorded(
   answer: WholeAnswer,
   { keeping }: Endpoint,
   { attempt }: Execution<EntityManager>,
-): Promise<Verdict> {
-  return { kind, recording: await recordingOf(answer, answer.status, keeping, attempt.operation) };
+): Promise<Recording> {
+  return recordingOf(answer, answer.status, keeping, attempt.operation);
 }
 
 function asWhole({ status, body, location }: ReconciledAnswer): WholeAnswer {

@@ -35,7 +35,7 @@ export class Replays {
     try {
       return replayOf({ ...recording, body: await openBody(recording, keeping.protection, operation) });
     } catch (error) {
-      this.report('A recording could not be decrypted, and so not be replayed.', error);
+      this.report('A recording could not be decrypted, and so not be replayed.', error, operation);
       throw responseUnavailable(recording, error);
     }
   }
@@ -46,7 +46,9 @@ export class Replays {
       return await this.answerOf(recording, operation, call);
     } catch (error) {
       if (error instanceof IdempotencyError) return this.problems.answer(error, call.exchange);
-      if (!(error instanceof HttpException)) this.report('authorizeReplay() failed; the replay was refused.', error);
+      if (!(error instanceof HttpException)) {
+        this.report('authorizeReplay() failed; the replay was refused.', error, operation);
+      }
       return this.problems.answer(replayForbidden(), call.exchange);
     }
   }

@@ -16,3 +16,5 @@ export const SWEEPER = Symbol.for('nestjs-idempotency:sweeper');
 export const HOLDS = Symbol.for('nestjs-idempotency:holds');
 export const MESSAGE_ARRIVALS = Symbol.for('nestjs-idempotency:message-arrivals');
 export const REPORT = Symbol.for('nestjs-idempotency:report');
+export const OBSERVER = Symbol.for('nestjs-idempotency:observer');
+export const GAUGES = Symbol.for('nestjs-idempotency:gauges');

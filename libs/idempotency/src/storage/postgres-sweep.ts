@@ -1,8 +1,17 @@
 import type { DataSource } from 'typeorm';
 
 import type { RecordSweep, Swept } from '../core/ports.js';
+import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
 import { queryPrimary } from './primary.js';
-import { recordNames } from './table-names.js';
+import { recordNames, type TableNames } from './table-names.js';
+
+/**
+ * What a sweep may touch once its time has come. Operations with steps stay: they know of outside calls. So does what is
+ * at work, under a live lease.
+ */
+export function isLeft(c: TableNames<IdempotencyRecord>['columns']): string {
+  return `(${c.state} = 'completed' OR (NOT ${c.hasSteps} AND (${c.lockedUntil} IS NULL OR ${c.lockedUntil} <= now())))`;
+}
 
 /** Found by its place, which has to be told together with the table where that has partitions. */
 const IS_DUE = 'ctid = ANY (ARRAY(SELECT ctid FROM due)) AND (tableoid, ctid) IN (SELECT tableoid, ctid FROM due)';
@@ -50,22 +59,20 @@ class PostgresSweep implements RecordSweep {
     clearing: string,
   ) {
     const { table, columns: c } = recordNames(dataSource);
-    // Operations with steps stay: they know of outside calls. So does what is at work, under a live lease.
-    const isLeft = `(${c.state} = 'completed' OR (NOT ${c.hasSteps} AND (${c.lockedUntil} IS NULL OR ${c.lockedUntil} <= now())))`;
     /*
      * $1 batch, $2 the time to begin at: the index entries of what was cleared before are not walked again. Rows that
      * somebody has locked are somebody's, and a row that was claimed just before is looked at again once it is locked.
      */
     this.sweepText = `
 WITH due AS MATERIALIZED (
-  SELECT tableoid, ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft}
+  SELECT tableoid, ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft(c)}
   ORDER BY ${time} LIMIT $1 FOR UPDATE SKIP LOCKED
 ), ${clearing}
 SELECT (SELECT count(*) FROM cleared)::integer AS count, (SELECT max(at) FROM due)::text AS last`;
     this.skipText = `
 SELECT min(at)::text AS next FROM (
   SELECT ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} > (
-    SELECT min(${time}) FROM ${table} WHERE ${time} >= $1::timestamptz AND ${isLeft})
+    SELECT min(${time}) FROM ${table} WHERE ${time} >= $1::timestamptz AND ${isLeft(c)})
   ORDER BY ${time} LIMIT 1) AS after`;
   }
 

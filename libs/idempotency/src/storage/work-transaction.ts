@@ -4,7 +4,7 @@ import { storeUnavailable, workBroken } from '../core/errors.js';
 import type { Report, Work } from '../core/ports.js';
 import type { Recording } from '../core/recording.js';
 import type { Connection } from './connection.js';
-import { IN_FAILED_TRANSACTION, isConnectionLost, sqlState } from './postgres-errors.js';
+import { IN_FAILED_TRANSACTION, isConflict, isConnectionLost, sqlState } from './postgres-errors.js';
 import { SharedManager } from './shared-manager.js';
 
 /** What the two ways of claiming an operation do differently in the transaction of its work. */
@@ -19,6 +19,8 @@ export interface Terms {
 export class WorkTransaction implements Work<EntityManager> {
   /** The server has confirmed that nothing of it was committed. */
   isUndone = false;
+  /** The recording or COMMIT had to give way. */
+  private gaveWay = false;
 
   private constructor(
     private readonly connection: Connection,
@@ -45,7 +47,7 @@ export class WorkTransaction implements Work<EntityManager> {
   }
 
   get metConflict(): boolean {
-    return this.shared.metConflict;
+    return this.shared.metConflict || this.gaveWay;
   }
 
   keepAlive(): void {
@@ -91,6 +93,7 @@ export class WorkTransaction implements Work<EntityManager> {
 
   /** A store that went away says nothing of the work. */
   private unconfirmed(error: unknown): unknown {
+    this.gaveWay ||= isConflict(error);
     if (!isConnectionLost(error)) return error;
     this.report('The store went away before it confirmed that work was committed.', error);
     return storeUnavailable(error);

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../core/attempt.js';
 import { IdempotencyError } from '../../core/errors.js';
+import { Observation, type Observer } from '../../core/observation.js';
 import type { Report } from '../../core/ports.js';
 import { type Handled, type Settlement, settlementOf } from '../../messaging/settlement.js';
 import type { OperationRuns, OperationWork } from '../operation-runs.js';
@@ -17,6 +18,7 @@ export class Consumption {
   constructor(
     private readonly runs: OperationRuns,
     private readonly onSettled: MessageOptions['onSettled'],
+    private readonly observer: Observer,
     private readonly report: Report,
   ) {}
 
@@ -26,8 +28,9 @@ export class Consumption {
     identify: () => Promise<Attempt> | Attempt,
     work: OperationWork<Result>,
   ): Promise<Settlement<Result>> {
-    const settlement = settlementOf(await this.handle(settings, identify, work), settings.maxTries);
-    this.tell(endpoint, settlement);
+    const observation = new Observation(this.observer, 'message', endpoint);
+    const settlement = settlementOf(await this.handle(settings, identify, work, observation), settings.maxTries);
+    this.tell(endpoint, settlement, observation);
     return settlement;
   }
 
@@ -35,22 +38,23 @@ export class Consumption {
     settings: EndpointSettings,
     identify: () => Promise<Attempt> | Attempt,
     work: OperationWork<Result>,
+    observation: Observation,
   ): Promise<Handled<Result>> {
     let attempt: Attempt;
     try {
-      attempt = { ...(await identify()), countedTries: settings.maxTries };
+      attempt = { ...(await observation.identify(identify)), countedTries: settings.maxTries };
     } catch (error) {
       if (error instanceof IdempotencyError) return { kind: 'refused', error };
       throw error;
     }
-    return this.runs.handle(attempt, settings, work);
+    return this.runs.handle(attempt, settings, work, observation);
   }
 
-  private tell<Result>(endpoint: string, settlement: Settlement<Result>): void {
+  private tell<Result>(endpoint: string, settlement: Settlement<Result>, { operation }: Observation): void {
     if (settlement.kind === 'park') {
-      this.report(`A message for ${endpoint} was parked (${settlement.reason}).`, settlement.error);
+      this.report(`A message for ${endpoint} was parked (${settlement.reason}).`, settlement.error, operation);
     } else if (settlement.kind === 'retry' && saysOfTheWork(settlement.error)) {
-      this.report(`The work of a message for ${endpoint} failed and was undone.`, settlement.error);
+      this.report(`The work of a message for ${endpoint} failed and was undone.`, settlement.error, operation);
     }
     void this.tellApplication(endpoint, settlement);
   }

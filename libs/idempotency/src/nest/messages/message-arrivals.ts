@@ -88,7 +88,7 @@ export class MessageArrivals {
         await park({ endpoint, envelope, reason, error });
         return true;
       } catch (failure) {
-        this.report('`messages.park` failed; the message is not acknowledged.', failure);
+        this.report('`messages.park` failed; the message is not acknowledged.', failure, { endpoint });
         return false;
       }
     };
