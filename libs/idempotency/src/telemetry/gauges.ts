@@ -4,7 +4,6 @@ import type { Report, TableFigures } from '../core/ports.js';
 import { ATTRIBUTES, METRICS } from './metrics.js';
 import { terms } from './telemetry.js';
 
-/** The tables are not asked again before. */
 const FRESH_FOR_MS = 15_000;
 
 /** A collection is not held up for longer by a database that does not answer. */
@@ -28,6 +27,8 @@ export class Gauges {
   constructor(
     private readonly tables: TableFigures,
     private readonly report: Report,
+    /** The tables are not asked again before. */
+    private readonly freshForMs = FRESH_FOR_MS,
   ) {}
 
   /** Has them collected from now on, until {@link stop}. */
@@ -68,7 +69,7 @@ export class Gauges {
 
   /** What was read last, or as much as can be read in time. */
   private async current(): Promise<Figures> {
-    if (performance.now() - this.readAt >= FRESH_FOR_MS) {
+    if (performance.now() - this.readAt >= this.freshForMs) {
       this.reading ??= this.read().finally(() => (this.reading = null));
     }
     if (!this.reading) return this.figures;

@@ -1,0 +1,155 @@
+import { createServer, type AddressInfo } from 'node:net';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  type PipeTransform,
+  Post,
+  UnauthorizedException,
+} from '@nestjs/common';
+import { EventPattern, Payload, Transport } from '@nestjs/microservices';
+import {
+  IdempotencyService,
+  Idempotent,
+  type IdempotentOperation,
+  IdempotentOperations,
+  Operation,
+  type OutcomeEvent,
+  type ReconciledAnswer,
+  Reconciles,
+  TransactionManager,
+} from 'nestjs-idempotency';
+import { EntityManager } from 'typeorm';
+
+import { Logbook } from '../module/listening.js';
+import { pay, startWorkApp, type WorkAppOptions } from '../module/work-app.js';
+
+/** What handlers with steps, and their reconciler, do for each key. */
+const plays = new Map<string, (operation: IdempotentOperation) => Promise<unknown>>();
+const reconcilings = new Map<string, () => Promise<ReconciledAnswer | null>>();
+
+@Injectable()
+class Strict implements PipeTransform {
+  transform(body: { readonly amount?: unknown }): unknown {
+    if (body.amount === 'much') throw new BadRequestException('An amount is a number.');
+    return body;
+  }
+}
+
+@Controller()
+class WatchedController {
+  @Post('open')
+  @Idempotent({ required: false })
+  open(@TransactionManager() manager: EntityManager): Promise<unknown> {
+    return pay(manager, 'unprotected', 'paid');
+  }
+
+  @Post('strict')
+  @Idempotent()
+  strict(@Body(Strict) body: unknown): unknown {
+    return body;
+  }
+
+  @Post('private')
+  @Idempotent({ authorizeReplay: () => false })
+  private(): object {
+    return {};
+  }
+
+  @Post('compared')
+  @Idempotent({
+    fingerprint: () => {
+      throw new Error('It cannot be compared.');
+    },
+  })
+  compared(): object {
+    return {};
+  }
+
+  @Post('plays')
+  @Idempotent({ endpoint: 'plays', transaction: 'manual' })
+  play(@Operation() operation: IdempotentOperation): Promise<unknown> {
+    return plays.get(operation.key)!(operation);
+  }
+
+  @EventPattern<string>('paid')
+  @Idempotent({ endpoint: 'payouts', key: (context) => context.switchToRpc().getData<{ readonly run: string }>().run })
+  async paid(
+    @Payload() { run }: { readonly run: string },
+    @TransactionManager() manager: EntityManager,
+  ): Promise<void> {
+    await pay(manager, run, 'paid out');
+  }
+}
+
+@Injectable()
+class PlaysReconciler {
+  @Reconciles('plays')
+  reconcile(operation: IdempotentOperation): Promise<ReconciledAnswer | null> | null {
+    return reconcilings.get(operation.key)?.() ?? null;
+  }
+}
+
+/** An application all of whose attempts are watched. */
+export async function startWatchedApp(options: Omit<WorkAppOptions, 'module'>) {
+  const events: OutcomeEvent[] = [];
+  const logbook = new Logbook();
+  const messagePort = await freePort();
+  const app = await startWorkApp({
+    ...options,
+    logbook,
+    idempotency: {
+      singleTenant: false,
+      tenant,
+      providerKeySecret: 'the secret of the tests',
+      reconcileAfterMs: 1,
+      reconcileEvery: '1d',
+      sweep: false,
+      onOutcome: (event) => void events.push(event),
+      ...options.idempotency,
+    },
+    module: { controllers: [WatchedController], providers: [PlaysReconciler] },
+    configure: (nest) => {
+      const transport = { transport: Transport.TCP, options: { host: '127.0.0.1', port: messagePort } } as const;
+      nest.connectMicroservice(transport, { inheritAppConfig: true });
+    },
+  });
+  await app.app.startAllMicroservices();
+  return {
+    ...app,
+    events,
+    logbook,
+    messagePort,
+    service: app.app.get(IdempotencyService),
+    operations: app.app.get(IdempotentOperations),
+
+    /** Sends a request whose handler does this with steps. */
+    play(key: string, play: (operation: IdempotentOperation) => Promise<unknown>) {
+      plays.set(key, play);
+      return app.post('/plays', { key });
+    },
+
+    reconcileBy(key: string, reconciling: () => Promise<ReconciledAnswer | null>): void {
+      reconcilings.set(key, reconciling);
+    },
+  };
+}
+
+export type WatchedApp = Awaited<ReturnType<typeof startWatchedApp>>;
+
+function tenant(context: ExecutionContext): string | undefined {
+  if (context.getType() !== 'http') return 'bank';
+  const headers = context.switchToHttp().getRequest<{ readonly headers: Record<string, string> }>().headers;
+  if (headers['x-tenant'] === 'unknown') throw new UnauthorizedException();
+  return headers['x-tenant'] === 'none' ? undefined : 'acme';
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
