@@ -61,6 +61,11 @@ export class Exports {
     return this.exporter.getFinishedSpans();
   }
 
+  /** Forgets the spans so far. */
+  clear(): void {
+    this.exporter.reset();
+  }
+
   /** Every metric that is exported now. */
   async collect(): Promise<MetricData[]> {
     const { resourceMetrics, errors } = await this.reader.collect();

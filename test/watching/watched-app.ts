@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import {
   BadRequestException,
@@ -28,7 +29,9 @@ import { pay, startWorkApp, type WorkAppOptions } from '../module/work-app.js';
 
 /** What handlers with steps, and their reconciler, do for each key. */
 const plays = new Map<string, (operation: IdempotentOperation) => Promise<unknown>>();
-const reconcilings = new Map<string, () => Promise<ReconciledAnswer | null>>();
+type Reconciling = (operation: IdempotentOperation) => Promise<ReconciledAnswer | null>;
+
+const reconcilings = new Map<string, Reconciling>();
 
 @Injectable()
 class Strict implements PipeTransform {
@@ -88,14 +91,18 @@ class WatchedController {
 class PlaysReconciler {
   @Reconciles('plays')
   reconcile(operation: IdempotentOperation): Promise<ReconciledAnswer | null> | null {
-    return reconcilings.get(operation.key)?.() ?? null;
+    return reconcilings.get(operation.key)?.(operation) ?? null;
   }
 }
 
+export interface WatchedAppOptions extends Omit<WorkAppOptions, 'module' | 'configure'> {
+  /** Runs each request as instrumentation of the server would; `next` is told how to end it. */
+  readonly serverSpan?: (next: (end: () => void) => void) => void;
+}
+
 /** An application all of whose attempts are watched. */
-export async function startWatchedApp(options: Omit<WorkAppOptions, 'module'>) {
+export async function startWatchedApp({ serverSpan, logbook = new Logbook(), ...options }: WatchedAppOptions) {
   const events: OutcomeEvent[] = [];
-  const logbook = new Logbook();
   const messagePort = await freePort();
   const app = await startWorkApp({
     ...options,
@@ -112,6 +119,15 @@ export async function startWatchedApp(options: Omit<WorkAppOptions, 'module'>) {
     },
     module: { controllers: [WatchedController], providers: [PlaysReconciler] },
     configure: (nest) => {
+      if (serverSpan) {
+        nest.use((_request: unknown, response: ServerResponse, next: () => void) =>
+          serverSpan((end) => {
+            // Before the client has all of it.
+            response.once('prefinish', end);
+            next();
+          }),
+        );
+      }
       const transport = { transport: Transport.TCP, options: { host: '127.0.0.1', port: messagePort } } as const;
       nest.connectMicroservice(transport, { inheritAppConfig: true });
     },
@@ -131,7 +147,7 @@ export async function startWatchedApp(options: Omit<WorkAppOptions, 'module'>) {
       return app.post('/plays', { key });
     },
 
-    reconcileBy(key: string, reconciling: () => Promise<ReconciledAnswer | null>): void {
+    reconcileBy(key: string, reconciling: Reconciling): void {
       reconcilings.set(key, reconciling);
     },
   };
