@@ -13,6 +13,7 @@ const LAYERS = {
   maintenance: ['core'],
   telemetry: ['core'],
   nest: ['core', 'storage', 'http', 'messaging', 'maintenance', 'telemetry'],
+  cli: ['core', 'storage', 'maintenance'],
   testing: ['core', 'storage'],
 };
 
@@ -31,6 +32,7 @@ const FOREIGN = {
   maintenance: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*'],
   messaging: ['@nestjs/*', 'typeorm', 'pg', 'rxjs', '@opentelemetry/*'],
   telemetry: ['@nestjs/*', 'typeorm', 'pg', 'rxjs'],
+  cli: ['@nestjs/*', 'rxjs', '@opentelemetry/*'],
 };
 
 const CLOCKS = [

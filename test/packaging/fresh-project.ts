@@ -37,6 +37,11 @@ export class FreshProject {
     return this.node(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js']);
   }
 
+  /** Runs a command that its packages brought along, and returns what it printed. */
+  bin(name: string, args: readonly string[]): Promise<string> {
+    return npm(['exec', '--offline', '--', name, ...args], this.folder);
+  }
+
   /** Runs Node in its folder, and returns what it printed. */
   node(args: readonly string[]): Promise<string> {
     return run(process.execPath, args, this.folder, { environment: { DATABASE_URL: this.databaseUrl } });

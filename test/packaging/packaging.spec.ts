@@ -106,6 +106,16 @@ describe('a fresh project', () => {
       expect(await things('amiss')).toEqual([]);
     });
 
+    it('has the command line, which finds the tables and their records', async () => {
+      const project = projects.get(name)!;
+      expect(await project.bin('nestjs-idempotency', ['--help'])).toMatch(/^Usage: nestjs-idempotency /);
+      const url = databases.get(name)!.url;
+      const { records } = JSON.parse(await project.bin('nestjs-idempotency', ['list', '--json', '--url', url])) as {
+        records: { state: string }[];
+      };
+      expect(records.map(({ state }) => state)).toContain('completed');
+    });
+
     it('gets the same classes by `import` and by `require`', async () => {
       const different = await projects.get(name)!.node(['--input-type=module', '--eval', SAME_CLASSES]);
       expect(different.trim()).toBe('');

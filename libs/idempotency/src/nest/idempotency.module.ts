@@ -8,7 +8,7 @@ import type { Observer } from '../core/observation.js';
 import type { LeaseKeeper, LeaseRenewal, Report } from '../core/ports.js';
 import { Pauses } from '../core/patience.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
-import { Sweeper } from '../maintenance/sweeper.js';
+import { SWEEP_BATCH, Sweeper } from '../maintenance/sweeper.js';
 import { idempotencyEntities } from '../storage/entities/index.js';
 import { JoinedTransactions } from '../storage/joined-transactions.js';
 import { PostgresBacklog } from '../storage/postgres-backlog.js';
@@ -122,9 +122,6 @@ function moduleWith(dataSource: string | undefined, options: Provider): DynamicM
     exports: [IdempotencyContext, IdempotencyHealth, IdempotencyService, IdempotentOperations],
   };
 }
-
-/** Deleted in some tens of milliseconds: whoever waits for a row of it does not wait for long. */
-const SWEEP_BATCH = 1_000;
 
 const WIRING: Provider[] = [
   { provide: SETTINGS, useFactory: moduleSettings, inject: [OPTIONS] },
