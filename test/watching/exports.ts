@@ -1,6 +1,7 @@
 import { context, metrics, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
+  AggregationTemporality,
   type DataPoint,
   type Histogram,
   MeterProvider,
@@ -36,13 +37,19 @@ export interface Point {
 
 /** What an application exports that has registered an SDK; made before the application is. */
 export class Exports {
-  private readonly reader = new Reader();
+  private readonly reader: Reader;
   private readonly exporter = new InMemorySpanExporter();
-  private readonly meters = new MeterProvider({ readers: [this.reader] });
+  private readonly meters: MeterProvider;
   private readonly tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.exporter)] });
 
-  static start(): Exports {
-    const made = new Exports();
+  private constructor(temporality: AggregationTemporality) {
+    this.reader = new Reader({ aggregationTemporalitySelector: () => temporality });
+    this.meters = new MeterProvider({ readers: [this.reader] });
+  }
+
+  /** Under `DELTA` what is not observed is not exported: otherwise the SDK repeats the last value of a gauge. */
+  static start(temporality = AggregationTemporality.CUMULATIVE): Exports {
+    const made = new Exports(temporality);
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     metrics.setGlobalMeterProvider(made.meters);
     trace.setGlobalTracerProvider(made.tracers);

@@ -52,7 +52,8 @@ export class PostgresFigures implements TableFigures {
   }
 }
 
-function figureStatementsFor(
+/** Each figure's statement, for one pair of tables. */
+export function figureStatementsFor(
   { table, columns: c }: TableNames<IdempotencyRecord>,
   { table: steps, columns: s }: TableNames<IdempotencyStep>,
 ): Readonly<Record<keyof TableFigures, Statement>> {
