@@ -21,6 +21,7 @@ describe('readEnvironment', () => {
       readEnvironment({
         DATABASE_URL,
         PORT: '0',
+        METRICS_PORT: '9464',
         PSP_URL: 'https://psp.example/v1/',
         PSP_API_KEY: 'sk',
         PSP_WEBHOOK_SECRET: 'whsec_c2VjcmV0',
@@ -33,6 +34,7 @@ describe('readEnvironment', () => {
     ).toEqual({
       databaseUrl: DATABASE_URL,
       port: 0,
+      metricsPort: 9464,
       providerUrl: 'https://psp.example/v1',
       providerApiKey: 'sk',
       providerKeySecret: 'sixteen letters!',
@@ -70,6 +72,7 @@ describe('readEnvironment', () => {
     ['BROKER_PREFIX', 'a.b'],
     ['MESSAGE_TRIES', '0'],
     ['MESSAGE_TRIES', 'often'],
+    ['METRICS_PORT', 'on'],
   ])('refuses %s=%s', (name, text) => {
     expect(() => readEnvironment({ DATABASE_URL, [name]: text })).toThrow(`${name}=${text} is not`);
   });

@@ -2,16 +2,26 @@ import { type DecidedOptions, DEFAULTS } from './settings/app-options.js';
 
 export interface Environment extends Omit<DecidedOptions, 'providerDeadlineMs'> {
   readonly port: number;
+  /** Where Prometheus finds the metrics; nowhere without it. */
+  readonly metricsPort?: number;
 }
 
 /** Throws with a line fit to be shown when a variable is missing or makes no sense. */
 export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
-  const { DATABASE_URL, PORT = '3000', PSP_URL, PSP_API_KEY, PSP_WEBHOOK_SECRET, PROVIDER_KEY_SECRET } = variables;
+  const {
+    DATABASE_URL,
+    PORT = '3000',
+    METRICS_PORT,
+    PSP_URL,
+    PSP_API_KEY,
+    PSP_WEBHOOK_SECRET,
+    PROVIDER_KEY_SECRET,
+  } = variables;
   if (!DATABASE_URL) throw new Error('Set DATABASE_URL, such as postgres://user@localhost:5432/payments.');
-  if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_535) throw new Error(`PORT=${PORT} is not a port.`);
   return {
     databaseUrl: DATABASE_URL,
-    port: Number(PORT),
+    port: portOf('PORT', PORT),
+    ...(METRICS_PORT && { metricsPort: portOf('METRICS_PORT', METRICS_PORT) }),
     providerUrl: webUrl('PSP_URL', PSP_URL || DEFAULTS.providerUrl),
     providerApiKey: PSP_API_KEY || DEFAULTS.providerApiKey,
     providerKeySecret: PROVIDER_KEY_SECRET || DEFAULTS.providerKeySecret,
@@ -19,6 +29,11 @@ export function readEnvironment(variables: NodeJS.ProcessEnv): Environment {
     messageTries: tries(variables['MESSAGE_TRIES'] || String(DEFAULTS.messageTries)),
     ...readBrokers(variables),
   };
+}
+
+function portOf(name: string, text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${name}=${text} is not a port.`);
+  return Number(text);
 }
 
 /** Where the brokers are, and what everything of ours is called there. */

@@ -5,6 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import { createApp } from './app.js';
 import { readEnvironment } from './environment.js';
 import { greeting } from './greeting.js';
+import { serveMetrics } from './metrics/serve-metrics.js';
 import { USAGE } from './usage.js';
 
 async function start(): Promise<void> {
@@ -13,8 +14,9 @@ async function start(): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const { port, ...options } = readEnvironment(process.env);
+  const { port, metricsPort, ...options } = readEnvironment(process.env);
   await assertFree(port);
+  if (metricsPort !== undefined) await serveMetrics(metricsPort);
   const app = await createApp(options);
   app.enableShutdownHooks();
   await app.listen(port);

@@ -6,6 +6,7 @@ A payments API with a double-entry ledger, retry-safe.
 
   DATABASE_URL         its PostgreSQL database; its schema is brought up to date
   PORT                 where it listens; default 3000
+  METRICS_PORT         where Prometheus finds /metrics; without it they are not served
   PSP_URL              where the card provider listens; default ${DEFAULTS.providerUrl}
   PSP_API_KEY          default ${DEFAULTS.providerApiKey}
   PSP_WEBHOOK_SECRET   what the provider signs its events with, whsec_ and base64; default the demo's

@@ -1,34 +1,38 @@
-import { Controller, Get, Logger } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
+import {
+  HealthCheck,
+  type HealthCheckResult,
+  HealthCheckService,
+  type HealthIndicatorResult,
+  HealthIndicatorService,
+} from '@nestjs/terminus';
 import { IdempotencyHealth } from 'nestjs-idempotency';
 import { DataSource } from 'typeorm';
 import { Account } from '../accounts/account.entity.js';
-import { ProblemException } from '../problems/problem.exception.js';
 
 @Controller('health')
 export class HealthController {
-  private readonly logger = new Logger('Health');
-
   constructor(
+    private readonly terminus: HealthCheckService,
+    private readonly indicators: HealthIndicatorService,
     private readonly dataSource: DataSource,
     private readonly idempotency: IdempotencyHealth,
   ) {}
 
   /** Up when the database answers and holds the tables of the app and of the idempotency library. */
   @Get()
-  async check(): Promise<{ status: 'up' }> {
-    const idempotency = await this.idempotency.check();
-    if (idempotency.status === 'down') {
-      this.logger.error(idempotency.reason);
-      throw unhealthy('The database does not answer, or lacks the tables of the idempotency library.');
-    }
+  @HealthCheck()
+  check(): Promise<HealthCheckResult> {
+    return this.terminus.check([() => this.idempotency.indicate('idempotency'), () => this.accounts()]);
+  }
+
+  private async accounts(): Promise<HealthIndicatorResult> {
+    const indicator = this.indicators.check('accounts');
     try {
       await this.dataSource.manager.exists(Account);
+      return indicator.up();
     } catch {
-      throw unhealthy('The tables of the app cannot be read.');
+      return indicator.down();
     }
-    return { status: 'up' };
   }
 }
-
-const unhealthy = (detail: string): ProblemException =>
-  new ProblemException({ status: 503, code: 'unhealthy', title: 'Unhealthy', detail });
