@@ -51,7 +51,17 @@ const NO_SURPRISES = [
 ];
 
 export default tseslint.config(
-  { ignores: ['**/dist', '**/node_modules', '**/coverage', '.local', 'test/**/fixture', '**/*.mjs'] },
+  {
+    ignores: [
+      '**/dist',
+      '**/node_modules',
+      '**/coverage',
+      '.local',
+      'test/**/fixture',
+      'test/upgrade/previous',
+      '**/*.mjs',
+    ],
+  },
   ...tseslint.configs.recommended,
   imports.recommended,
   imports.typescript,

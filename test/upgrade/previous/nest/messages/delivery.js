@@ -1,0 +1,1 @@
+export const PARK_RETRY_MS = 5_000;
