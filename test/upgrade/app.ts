@@ -157,6 +157,6 @@ async function openDataSource(url: string, version: Version): Promise<DataSource
     migrations: [...idempotencyMigrations],
   }).initialize();
   await dataSource.query(BUSINESS_TABLES);
-  await ('migrateOnce' in library ? library.migrateOnce(dataSource) : (dataSource as DataSource).runMigrations());
+  await ('migrateOnce' in library ? library.migrateOnce(dataSource) : dataSource.runMigrations());
   return dataSource;
 }
