@@ -63,6 +63,7 @@ describe('the examples', () => {
     ['docs/messages.md', 6],
     ['docs/outside-calls.md', 9],
     ['docs/joining-transactions.md', 3],
+    ['docs/operations/watching.md', 3],
   ])('of %s compile as they stand', (page, least) => {
     const examples = examplesOf(page);
     expect(examples.length).toBeGreaterThanOrEqual(least);
