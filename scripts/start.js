@@ -15,6 +15,7 @@ The data stays in .local/postgres between runs; remove that folder to begin anew
 
   PORT              where the demo listens; default 3000
   PSP_PORT          where the card provider listens; default 4000
+  METRICS_PORT      where the demo tells its metrics; by default nowhere. observability/ looks for them at 9464
   DATABASE_URL      a PostgreSQL server to use instead of the embedded one
   PSP_DATABASE_URL  the provider's own database; by default it is made beside the demo's, which has _psp after its name
 `;
@@ -30,6 +31,7 @@ await script(async (interruption) => {
   const ports = { port: process.env.PORT || '3000', pspPort: process.env.PSP_PORT || '4000' };
   await waitForPort(ports.port, 'PORT', interruption);
   await waitForPort(ports.pspPort, 'PSP_PORT', interruption);
+  if (process.env.METRICS_PORT) await waitForPort(process.env.METRICS_PORT, 'METRICS_PORT', interruption);
   if (process.env.DATABASE_URL) return runApps({ ...ports, databaseUrl: process.env.DATABASE_URL, interruption });
 
   const { startPostgres } = await import('./embedded-postgres/server.js');

@@ -13,11 +13,13 @@ jest.setTimeout(120_000);
 let project: string;
 let port: number;
 let pspPort: number;
+let metricsPort: number;
 
 beforeAll(async () => {
   project = makeProject();
-  const servers = await Promise.all([listeningOn(0), listeningOn(0)]);
-  [port, pspPort] = servers.map((server) => (server.address() as AddressInfo).port) as [number, number];
+  const servers = await Promise.all([listeningOn(0), listeningOn(0), listeningOn(0)]);
+  const found = servers.map((server) => (server.address() as AddressInfo).port);
+  [port, pspPort, metricsPort] = found as [number, number, number];
   await Promise.all(servers.map(closed));
 });
 
@@ -110,9 +112,10 @@ describe('npm start', () => {
   it.each([
     ['PORT', () => port],
     ['PSP_PORT', () => pspPort],
+    ['METRICS_PORT', () => metricsPort],
   ])('says who uses %s, and how to choose another one', async (variable, portOf) => {
     const server = await listeningOn(portOf());
-    const launched = start();
+    const launched = start({ [variable]: String(portOf()) });
     expect(await launched.ended).toBe(1);
     expect(launched.output()).toMatch(
       new RegExp(`Port ${portOf()} is in use[^]*one: ${variable}=${portOf() + 1} npm start`),
