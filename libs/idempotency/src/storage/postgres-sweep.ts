@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import type { RecordSweep, Swept } from '../core/ports.js';
 import type { IdempotencyRecord } from './entities/idempotency-record.entity.js';
 import { queryPrimary } from './primary.js';
+import { instant } from './statements.js';
 import { recordNames, type TableNames } from './table-names.js';
 
 /**
@@ -68,9 +69,9 @@ WITH due AS MATERIALIZED (
   SELECT tableoid, ctid, ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} >= $2::timestamptz AND ${isLeft(c)}
   ORDER BY ${time} LIMIT $1 FOR UPDATE SKIP LOCKED
 ), ${clearing}
-SELECT (SELECT count(*) FROM cleared)::integer AS count, (SELECT max(at) FROM due)::text AS last`;
+SELECT (SELECT count(*) FROM cleared)::integer AS count, ${instant('(SELECT max(at) FROM due)')} AS last`;
     this.skipText = `
-SELECT min(at)::text AS next FROM (
+SELECT ${instant('min(at)')} AS next FROM (
   SELECT ${time} AS at FROM ${table} WHERE ${time} <= now() AND ${time} > (
     SELECT min(${time}) FROM ${table} WHERE ${time} >= $1::timestamptz AND ${isLeft(c)})
   ORDER BY ${time} LIMIT 1) AS after`;

@@ -167,6 +167,11 @@ export function expiry({ retentionMs, tombstoneMs = 0 }: ClaimTerms): [expires: 
   return [interval(retentionMs + tombstoneMs), tombstoneMs > 0 ? interval(retentionMs) : null];
 }
 
+/** A time as text that reads the same under every `DateStyle` and `TimeZone`. */
+export function instant(time: string): string {
+  return `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}
+
 /** A number of milliseconds as the statements take it. */
 export function interval(ms: number): string {
   return `${ms} milliseconds`;
