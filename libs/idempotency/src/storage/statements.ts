@@ -140,11 +140,18 @@ export interface LockingBegin {
   readonly lock: string;
 }
 
-/** The same for a work that is its own claim. One row, and the marker set: the lock is ours. None: somebody has it. */
+/**
+ * The same for a work that is its own claim. One row, and the marker set: the lock is ours. None: somebody has it.
+ *
+ * It writes nothing yet, so it asks whether it may: the work is not to run in vain where the database only reads. An
+ * error alone keeps it from being run, so it is one that can be read.
+ */
 export function lockingBeginStatement({ isolation, token, leaseMs, lock }: LockingBegin): string {
   return (
     `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(leaseMs)}; ` +
-    `SELECT set_config('idempotency.token', '${token}', true) WHERE pg_try_advisory_xact_lock('${lock}'::bigint)`
+    `SELECT set_config('idempotency.token', '${token}', true) WHERE pg_try_advisory_xact_lock('${lock}'::bigint) ` +
+    `AND CASE WHEN current_setting('transaction_read_only') = 'on' THEN ('this database only reads: ' || current_setting('transaction_read_only'))::boolean ` +
+    `ELSE true END`
   );
 }
 
