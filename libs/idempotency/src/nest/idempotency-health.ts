@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 
 import type { Report } from '../core/ports.js';
+import { assertAccess } from '../storage/access-check.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { DATA_SOURCE, REPORT } from './tokens.js';
 
@@ -20,6 +21,7 @@ export class IdempotencyHealth {
   async check(): Promise<HealthReport> {
     try {
       await assertSchema(this.dataSource);
+      await assertAccess(this.dataSource);
       return { status: 'up' };
     } catch (error) {
       return { status: 'down', reason: error instanceof Error ? error.message : String(error) };

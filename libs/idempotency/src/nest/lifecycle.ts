@@ -14,6 +14,7 @@ import type { Executor } from '../core/executor.js';
 import { LeaseRenewer } from '../maintenance/lease-renewer.js';
 import type { Sweeper } from '../maintenance/sweeper.js';
 import type { PostgresRenewal } from '../storage/postgres-renewal.js';
+import { assertAccess } from '../storage/access-check.js';
 import { assertSchema } from '../storage/schema-check.js';
 import type { Gauges } from '../telemetry/gauges.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
@@ -85,6 +86,7 @@ export class IdempotencyLifecycle
     assertHttp1(this.adapterHost);
     this.routes.assertRoutes(this.endpoints);
     await assertSchema(this.dataSource);
+    await assertAccess(this.dataSource);
     if (this.settings.noticesStrayWrites) this.watchStrayWrites();
     for (const note of this.routes.notes(this.endpoints)) this.logger.log(note);
     for (const warning of this.consumers.warnings(this.endpoints)) this.logger.warn(warning);
