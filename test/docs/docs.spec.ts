@@ -36,6 +36,7 @@ describe('the documentation', () => {
       'docs/messages.md',
       'docs/outside-calls.md',
       'docs/joining-transactions.md',
+      'docs/operations/surroundings.md',
     ].flatMap(testsNamedIn),
   )('names a test that exists: %s: %s', (file, title) => {
     expect(existsSync(join(ROOT, file))).toBe(true);
