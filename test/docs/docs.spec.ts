@@ -37,6 +37,7 @@ describe('the documentation', () => {
       'docs/outside-calls.md',
       'docs/joining-transactions.md',
       'docs/operations/surroundings.md',
+      'docs/operations/upgrading.md',
     ].flatMap(testsNamedIn),
   )('names a test that exists: %s: %s', (file, title) => {
     expect(existsSync(join(ROOT, file))).toBe(true);
@@ -64,6 +65,7 @@ describe('the examples', () => {
     ['docs/messages.md', 6],
     ['docs/outside-calls.md', 9],
     ['docs/joining-transactions.md', 3],
+    ['docs/operations/upgrading.md', 1],
     ['docs/operations/watching.md', 3],
   ])('of %s compile as they stand', (page, least) => {
     const examples = examplesOf(page);

@@ -5,7 +5,7 @@ import type { Version } from './app.js';
 import type { AppProcess } from './process.js';
 import { type Answer, type Endpoint, ENDPOINTS, send } from './request.js';
 
-const CLIENTS = 6;
+const CLIENTS = 5;
 /** What a client waits before it asks again. */
 const PAUSE_MS = 25;
 

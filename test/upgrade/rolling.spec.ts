@@ -8,10 +8,10 @@ import { Load } from './load.js';
 import { AppProcess } from './process.js';
 import { send } from './request.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 /** What is answered before each change. */
-const KEYS = 25;
+const KEYS = 12;
 
 let database: TestDatabase;
 let client: Client;

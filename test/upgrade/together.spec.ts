@@ -9,7 +9,7 @@ import { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { catalogue } from './catalogue.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const PROCESSES = 4;
 const ALL = ['CreateOrders1700000000000', ...idempotencyMigrations.map(({ name }) => name)];

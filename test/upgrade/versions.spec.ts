@@ -7,7 +7,7 @@ import type { Place, Version } from './app.js';
 import { AppProcess } from './process.js';
 import { type Endpoint, ENDPOINTS, send } from './request.js';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 const LEASE_MS = 60_000;
 const OTHER = { previous: 'current', current: 'previous' } as const;
