@@ -57,8 +57,8 @@ export class Scene {
   static async open(): Promise<Scene> {
     const stage = await Stage.open({
       module: { controllers: [RecordingsController] },
-      // A lease that a test has let run out is not to be renewed by the worker that stands still.
-      idempotency: { renewForMs: 1 },
+      // A lease that a test has let run out is not renewed by the worker that stands still, and no other one runs out.
+      idempotency: { lease: '10m', renewForMs: 1 },
     });
     return new Scene(stage, new Cli(environmentOf(passwordIn(stage.url))));
   }
@@ -76,10 +76,13 @@ export class Scene {
   }
 
   /** A payment whose worker stands still within its transaction; what it answers comes once it may go on. */
-  async paying(key: string): Promise<{ readonly goOn: () => void; readonly answered: Promise<{ status: number }> }> {
+  async paying(
+    key: string,
+    label = 'slow',
+  ): Promise<{ readonly goOn: () => void; readonly answered: Promise<{ status: number }> }> {
     const [entered, go] = [gate(), gate()];
     const answered = this.stage.app.attempt(async (manager, run) => {
-      await pay(manager, run, 'slow');
+      await pay(manager, run, label);
       entered.open();
       await go.passed;
       return {};
@@ -91,8 +94,8 @@ export class Scene {
   }
 
   /** The same, and its lease has run out. */
-  async stalled(key: string): ReturnType<Scene['paying']> {
-    const worker = await this.paying(key);
+  async stalled(key: string, label?: string): ReturnType<Scene['paying']> {
+    const worker = await this.paying(key, label);
     await this.stage.pass(key);
     return worker;
   }

@@ -37,6 +37,12 @@ export function table(titles: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
+/** Names and what they are, a line each. */
+export function columns(pairs: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+}
+
 /** A length of time in its largest unit. */
 export function spoken(seconds: number): string {
   return ms(Math.round(seconds) * 1000);

@@ -1,8 +1,8 @@
 import { operationHash } from '../core/operation-hash.js';
 import { uuidOf } from '../core/provider-key.js';
-import type { RecordDetail, RecordSummary, StepDetail } from '../storage/postgres-repair.js';
+import type { RecordSummary, StepDetail } from '../storage/postgres-repair.js';
 import type { RecordState } from '../storage/repair-statements.js';
-import { printable, spoken, table, time } from './output.js';
+import { columns, printable, spoken, table, time } from './output.js';
 
 /** How much of a token is shown: enough to tell two claims apart, not enough to be one. */
 const TOKEN_DIGITS = 8;
@@ -127,58 +127,10 @@ function outcomeOf({ result }: StepDetail): string {
   return result === null ? 'unknown' : (/^\[\d+,"(\w+)"/.exec(result)?.[1] ?? 'unreadable');
 }
 
-/** The recording as `--json` shows it; null where there is none. */
-export function responseDocument(record: RecordDetail, withBody: boolean) {
-  const { status, headers, bodyBytes, body, omitted, keyId, resource } = record;
-  if (status === null) return null;
-  return {
-    status,
-    headers: JSON.parse(headers ?? '[]') as [name: string, value: string][],
-    bodyBytes,
-    omitted,
-    encryptedUnder: keyId,
-    resource,
-    ...(withBody && body && keyId === null && { body: bodyDocument(body) }),
-  };
-}
-
-/** The recording as people read it, a line each. */
-export function responseLines(record: RecordDetail, withBody: boolean): string[] {
-  const { status, headers, body, keyId, resource } = record;
-  if (status === null) return [];
-  const recorded = JSON.parse(headers ?? '[]') as [name: string, value: string][];
-  return [
-    ...columns([
-      ['status', String(status)],
-      ...recorded.map(([name, value]): [string, string] => ['header', printable(`${name}: ${value}`)]),
-      ['body', bodyText(record)],
-      ['resource', resource === null ? '-' : printable(resource)],
-    ]),
-    ...(withBody && body && keyId === null ? ['', bodyDocument(body).text.replace(/[^\n]+/g, printable)] : []),
-  ];
-}
-
-function bodyText({ bodyBytes, omitted, keyId }: RecordDetail): string {
-  if (omitted !== null) return `left out (${omitted}); a retry is told that there was one`;
-  if (bodyBytes === null) return 'none';
-  return keyId === null ? `${bodyBytes} bytes` : `${bodyBytes} bytes, encrypted under the key '${printable(keyId)}'`;
-}
-
-function bodyDocument(body: Buffer): { readonly encoding: 'utf8' | 'base64'; readonly text: string } {
-  const text = body.toString('utf8');
-  if (Buffer.from(text, 'utf8').equals(body)) return { encoding: 'utf8', text };
-  return { encoding: 'base64', text: body.toString('base64') };
-}
-
 function shortened(token: string | null): string | null {
   return token?.slice(0, TOKEN_DIGITS) ?? null;
 }
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
-}
-
-function columns(pairs: readonly (readonly [name: string, value: string])[]): string[] {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }

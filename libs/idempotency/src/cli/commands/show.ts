@@ -1,14 +1,8 @@
 import type { Operation } from '../../core/operation.js';
 import { type DatabaseOptions, withDatabase } from '../database.js';
 import { answer } from '../output.js';
-import {
-  recordDocument,
-  recordLines,
-  responseDocument,
-  responseLines,
-  stepDocument,
-  stepLines,
-} from '../record-view.js';
+import { recordDocument, recordLines, stepDocument, stepLines } from '../record-view.js';
+import { responseDocument, responseLines } from '../response-view.js';
 import { found } from './found.js';
 
 export interface ShowOptions extends DatabaseOptions {
