@@ -4,7 +4,8 @@ import type { IdempotentOperation, TransactionOpener } from 'nestjs-idempotency'
 import { DataSource, type EntityManager } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
-import { gate } from '../module/gate.js';
+import { eventually, gate } from '../module/gate.js';
+import { Logbook } from '../module/listening.js';
 import { Witness } from '../module/witness.js';
 import { dataSourceOptions, pay, prepareDatabase } from '../module/work-app.js';
 import { request, type ServiceApp, startServiceApp } from '../service/service-app.js';
@@ -38,9 +39,13 @@ afterAll(async () => {
 
 const payments = () => witness.payments(key);
 
-async function start(joinedBy: (dataSource: DataSource) => TransactionOpener): Promise<ServiceApp> {
+async function start(joinedBy: (dataSource: DataSource) => TransactionOpener, logbook?: Logbook): Promise<ServiceApp> {
   const opener: TransactionOpener = (work) => joinedBy(started.dataSource)(work);
-  const started = await startServiceApp({ url: database.url, idempotency: { joinedBy: opener } });
+  const started = await startServiceApp({
+    url: database.url,
+    idempotency: { joinedBy: opener },
+    ...(logbook && { logbook }),
+  });
   return (app = started);
 }
 
@@ -110,6 +115,20 @@ describe('whoever opens a transaction for the work', () => {
   });
 });
 
+describe('what it does after the commit', () => {
+  it('is logged where it fails', async () => {
+    const logbook = new Logbook();
+    const failing = (dataSource: DataSource) => async (work: () => Promise<unknown>) => {
+      await dataSource.transaction(work);
+      throw new Error('The hook failed.');
+    };
+    const { service } = await start(failing, logbook);
+    expect(await service.run(request({ key }), paying)).toEqual({ kind: 'executed', value: 'paid' });
+    await eventually('the failure is logged', () => logbook.complaints('The hook failed.')[0]);
+    expect(await payments()).toEqual(['paid']);
+  });
+});
+
 describe('nothing is run, or everything undone, where it', () => {
   it.each<[how: string, open: (dataSource: DataSource) => TransactionOpener, remedy: string]>([
     ['opens no transaction', () => (work) => work(), 'opened none'],
@@ -120,6 +139,24 @@ describe('nothing is run, or everything undone, where it', () => {
     ],
     ['asks for an isolation', (given) => (work) => given.transaction('SERIALIZABLE', work), 'Let it ask for none'],
     ['fails', () => () => Promise.reject(new Error('no context')), 'no context'],
+    [
+      'opens another transaction before, which is the one that it is given',
+      (dataSource) => async (work) => {
+        await dataSource.transaction((manager) => manager.query('SELECT'));
+        return dataSource.transaction(work);
+      },
+      'another one before',
+    ],
+    [
+      'opens another one inside',
+      (dataSource) => (work) => dataSource.transaction(() => dataSource.transaction(work)),
+      'outside the first new transaction',
+    ],
+    [
+      'has returned when it opens one',
+      (dataSource) => (work) => void setImmediate(() => void dataSource.transaction(work)),
+      'did not run its work',
+    ],
   ])('%s', async (_, open, remedy) => {
     const { service } = await start(open);
     let runs = 0;
@@ -130,6 +167,18 @@ describe('nothing is run, or everything undone, where it', () => {
     await expect(service.run(request({ key }), counted)).rejects.toThrow(remedy);
     expect([runs, await payments()]).toEqual([0, []]);
     expect(await witness.rows('SELECT FROM idempotency_records WHERE key = $1', key)).toEqual([]);
+  });
+
+  it('does not wait for its transaction, nor does a failure of that go unhandled', async () => {
+    const { service } = await start((dataSource) => (work) => void dataSource.transaction(work));
+    const failing = async (operation: IdempotentOperation) => {
+      await paying(operation);
+      throw new Error('The work failed.');
+    };
+    for (const work of [paying, failing]) {
+      await expect(service.run(request({ key }), work)).rejects.toThrow('Let it return the promise');
+    }
+    expect(await payments()).toEqual([]);
   });
 
   it('opens the transaction of another data source', async () => {

@@ -167,11 +167,12 @@ const WIRING: Provider[] = [
       dataSource: DataSource,
       { joinedBy }: IdempotencyModuleOptions,
       { providerKeySecret }: ModuleSettings,
+      report: Report,
     ): OperationMeans => ({
       providerKeySecret,
-      joined: joinedBy && new JoinedTransactions(dataSource, joinedBy),
+      joined: joinedBy && new JoinedTransactions(dataSource, joinedBy, report),
     }),
-    inject: [DATA_SOURCE, OPTIONS, SETTINGS],
+    inject: [DATA_SOURCE, OPTIONS, SETTINGS, REPORT],
   },
   {
     provide: OPERATION_RUNS,

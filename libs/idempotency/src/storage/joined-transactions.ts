@@ -3,12 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { workBroken } from '../core/errors.js';
+import type { Report } from '../core/ports.js';
 
 /**
- * Opens a transaction of the data source by other means than the library's, and runs the work in it.
+ * Opens a transaction of the data source by other means than the library's, runs the work in it, and resolves when
+ * that transaction has ended.
  *
  * It is called once for each transaction of the library's, runs its work once, and is given that transaction in place
- * of the one it asks for.
+ * of the first one it asks for.
  */
 export type TransactionOpener = (work: () => Promise<unknown>) => unknown;
 
@@ -35,15 +37,19 @@ class Loan {
  */
 export class JoinedTransactions {
   private readonly loans = new AsyncLocalStorage<Loan>();
+  /** The loan whose transaction is the innermost that the running code is in. */
+  private readonly entered = new AsyncLocalStorage<Loan>();
 
   constructor(
     { manager }: DataSource,
     private readonly opener: TransactionOpener,
+    private readonly report: Report,
   ) {
     const transaction = manager.transaction.bind(manager) as Transaction;
     manager.transaction = (...args: unknown[]) => {
-      const lent = this.loans.getStore()?.take();
-      return lent ? inside(lent, args) : transaction(...args);
+      const loan = this.loans.getStore();
+      const lent = loan?.take();
+      return lent ? this.entered.run(loan!, () => inside(lent, args)) : this.entered.exit(() => transaction(...args));
     };
   }
 
@@ -62,20 +68,39 @@ export class JoinedTransactions {
     const loan = new Loan(manager);
     return new Promise((resolve, reject) => {
       let working: Promise<Result> | undefined;
+      let isCommitted = false;
+      /** Nobody waits for what the opener was given, nor could be told of its failure. */
+      let isLeft = false;
       const joined = async (): Promise<Result> => {
-        if (!loan.isTaken) throw notJoined();
+        if (isLeft) return never();
         if (working) throw workBroken('`joinedBy` ran its work twice. Let it be run once, without retries.');
+        if (this.entered.getStore() !== loan) throw notJoined();
         working = new Promise((done) => done(work()));
-        resolve(working);
-        const isCommitted = await committed;
+        working.then(resolve, reject);
+        isCommitted = await committed;
+        if (isLeft) return never();
         const result = await working;
         if (!isCommitted) throw workBroken('The work was undone after it had returned.');
         return result;
       };
       const opening = this.loans.run(loan, () => new Promise((done) => done(this.opener(joined))));
-      opening.then(() => reject(workBroken('`joinedBy` did not run its work. Let it call what it is given.')), reject);
+      const leave = (error: Error): void => {
+        isLeft = true;
+        reject(error);
+      };
+      opening.then(
+        () => leave(working ? returnedEarly() : notRun()),
+        (error: Error) => {
+          leave(error);
+          if (isCommitted) this.report('`joinedBy` failed after the commit; the work itself is committed.', error);
+        },
+      );
     });
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }
 
 /** The arguments are an isolation, where one is asked for, and what is to run. */
@@ -90,7 +115,15 @@ async function inside(lent: EntityManager, [first, second]: unknown[]): Promise<
 
 function notJoined(): Error {
   return workBroken(
-    "`joinedBy` ran its work outside a new transaction of the library's data source: either it opened none, such as " +
-      'where an interceptor outside had one open already, or it opened one of another data source.',
+    "`joinedBy` ran its work outside the first new transaction of the library's data source: it opened none, such as " +
+      'where an interceptor outside had one open already, or one of another data source, or another one before.',
   );
+}
+
+function notRun(): Error {
+  return workBroken('`joinedBy` did not run its work. Let it call what it is given, and return when that is over.');
+}
+
+function returnedEarly(): Error {
+  return workBroken('`joinedBy` returned while its work was under way. Let it return the promise of its transaction.');
 }
