@@ -146,23 +146,34 @@ describe('the log', () => {
     expect(complaints).toEqual([expect.stringContaining(`[jobs ${keyHash}] A callback registered`)]);
   });
 
-  it('says the same line once a second, of however many operations it is', async () => {
-    const { complaints } = await withoutDatabase();
-    expect(complaints).toHaveLength(1);
+  it('names it also where the database says that it is gone', async () => {
+    await app.attempt(async (manager, run) => {
+      await pay(manager, run, 'undone');
+      await manager.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => 'swallowed');
+    }, key);
+    const { keyHash, outcome } = app.events[0]!;
+    expect(outcome).toBe('store_unavailable');
+    expect(app.logbook.complaints('before it confirmed')).toEqual([expect.stringContaining(`[POST /work ${keyHash}]`)]);
+  });
+
+  it('says the same line once a second, and not for each of the operations', async () => {
+    const { complaints, refused } = await withoutDatabase();
+    expect(complaints.length).toBeLessThan(refused);
     expect(complaints[0]).toMatch(/\[POST \/work [0-9a-f]{16}\]/);
   });
 });
 
 /** What is logged of ten requests at once while nothing of the library's can be reached. */
-async function withoutDatabase(): Promise<{ complaints: string[] }> {
+async function withoutDatabase(): Promise<{ complaints: string[]; refused: number }> {
+  const refused = 10;
   await app.witness.rows('ALTER TABLE idempotency_records RENAME TO away');
   try {
-    const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await app.attempt(paying)).status));
+    const statuses = await Promise.all(Array.from({ length: refused }, async () => (await app.attempt(paying)).status));
     expect(new Set(statuses)).toEqual(new Set([503]));
   } finally {
     await app.witness.rows('ALTER TABLE away RENAME TO idempotency_records');
   }
-  return { complaints: app.logbook.complaints('The store did not answer; an attempt was refused.') };
+  return { complaints: app.logbook.complaints('The store did not answer; an attempt was refused.'), refused };
 }
 
 describe('nothing that is told of an attempt', () => {

@@ -133,7 +133,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const connection = { ...this.settings, areStatementsPrepared: false };
     const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
     try {
-      const { dataSource, report } = this;
+      const { dataSource } = this;
+      const report: Report = (message, error) => this.report(message, error, { endpoint: observation.endpoint });
       const terms = { connection, isolation, joined: this.means.joined };
       return await this.executor.accompany(() => runUnprotected(dataSource, terms, next, report));
     } catch (error) {

@@ -126,9 +126,6 @@ export class LeaseSession implements Session<EntityManager> {
       .then((session) =>
         session.release({ token, attempts: 0, hasSteps: false, heldBy: 'row' }).finally(() => session.close()),
       )
-      .catch((error: unknown) => {
-        const { operation } = this.connection.attempt;
-        this.report('A claim whose answer was lost could not be released.', error, operation);
-      });
+      .catch((error: unknown) => this.report('A claim whose answer was lost could not be released.', error));
   }
 }

@@ -31,11 +31,12 @@ export class PostgresStore implements Store<EntityManager> {
   async open(attempt: Attempt): Promise<Session<EntityManager>> {
     const { operation, strategy } = attempt;
     const connection = await AttemptConnection.open(this.dataSource, this.options, this.statements, attempt);
+    const report: Report = (message, error) => this.report(message, error, operation);
     switch (strategy.kind) {
       case 'lease':
-        return new LeaseSession(connection, this.stepStatements, this.report);
+        return new LeaseSession(connection, this.stepStatements, report);
       case 'transaction':
-        return new TransactionSession(connection, strategy.isolation, lockOf(this.table, operation), this.report);
+        return new TransactionSession(connection, strategy.isolation, lockOf(this.table, operation), report);
     }
   }
 }
