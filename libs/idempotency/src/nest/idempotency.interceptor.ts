@@ -136,12 +136,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
       const { dataSource } = this;
       const report: Report = (message, error) => this.report(message, error, { endpoint: observation.endpoint });
       const terms = { connection, isolation, joined: this.means.joined };
-      return await this.executor.accompany(() => runUnprotected(dataSource, terms, next, report));
+      const answer = await this.executor.accompany(() => runUnprotected(dataSource, terms, next, report));
+      observation.end({ outcome: 'unprotected' });
+      return answer;
     } catch (error) {
       observation.end(endingOf(error, 'unprotected'));
       throw error;
-    } finally {
-      observation.end({ outcome: 'unprotected' });
     }
   }
 
