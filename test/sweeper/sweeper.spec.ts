@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IdempotentOperations } from 'nestjs-idempotency';
 import { Client } from 'pg';
@@ -173,6 +175,24 @@ describe('a sweep', () => {
     await keep(10);
     await sweep();
     expect(app.isPoolAtRest()).toBe(true);
+  });
+});
+
+describe('the statements for pg_cron', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const [, statements] = /```sql\n([^]*?)```/.exec(page)!;
+
+  it('clear what a sweep clears, and nothing else', async () => {
+    await keep(10);
+    await keep(10, { ...REMEMBERED, ...ANSWERED });
+    await keep(2, { state: `'in_progress'` });
+    await keep(3, { expires_at: `now() + interval '1 h'` });
+    await keep(3, { state: `'in_progress'`, locked_until: `now() + interval '1 h'` });
+    await keep(3, { state: `'in_progress'`, has_steps: 'true' });
+    await app.witness.rows(statements!);
+    expect(await tombstones()).toBe(10);
+    expect(await left()).toBe(10 + 9);
+    expect(await sweep()).toBe(0);
   });
 });
 
