@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../database/test-database
 import { eventually } from '../module/gate.js';
 import { pay, prepareDatabase, type Work } from '../module/work-app.js';
 import { Exports } from './exports.js';
-import { startWatchedApp, type WatchedApp } from './watched-app.js';
+import { opened, startWatchedApp, type WatchedApp } from './watched-app.js';
 
 jest.setTimeout(60_000);
 
@@ -54,6 +54,18 @@ describe('an event', () => {
       { ...same, outcome: 'executed', attempts: 1, claimMs: MS, workMs: MS },
       { ...same, outcome: 'replayed', claimMs: MS },
     ]);
+  });
+
+  it('is told outside of what a handler has opened that writes its answer itself', async () => {
+    let around: string | undefined = 'nobody was told';
+    const onOutcome = () => void (around = opened.getStore());
+    const other = await startWatchedApp({ url: database.url, idempotency: { onOutcome } });
+    try {
+      expect((await other.post('/by-hand', { key })).body).toBe('written by hand');
+      expect(around).toBeUndefined();
+    } finally {
+      await other.stop();
+    }
   });
 
   it('tells of plain code', async () => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import {
@@ -8,6 +9,7 @@ import {
   Injectable,
   type PipeTransform,
   Post,
+  Res,
   UnauthorizedException,
 } from '@nestjs/common';
 import { EventPattern, Payload, Transport } from '@nestjs/microservices';
@@ -33,6 +35,9 @@ type Reconciling = (operation: IdempotentOperation) => Promise<ReconciledAnswer 
 
 const reconcilings = new Map<string, Reconciling>();
 
+/** What a handler has opened around its code, such as a unit of work. */
+export const opened = new AsyncLocalStorage<string>();
+
 @Injectable()
 class Strict implements PipeTransform {
   transform(body: { readonly amount?: unknown }): unknown {
@@ -53,6 +58,12 @@ class WatchedController {
   @Idempotent()
   strict(@Body(Strict) body: unknown): unknown {
     return body;
+  }
+
+  @Post('by-hand')
+  @Idempotent()
+  byHand(@Res() response: ServerResponse): void {
+    opened.run('by the handler', () => response.end('written by hand'));
   }
 
   @Post('private')

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 
@@ -26,7 +27,7 @@ import { answerWith } from '../http/returned-value.js';
 import { holdResponse } from '../http/wire/held-response.js';
 import type { BreakOff, Held, HoldOptions, OwnAnswer, WireAnswer } from '../http/wire/wire-answer.js';
 import { isConflict } from '../storage/postgres-errors.js';
-import { currentAttempt, runInAttempt, runOutsideAttempts } from './attempt-context.js';
+import { currentAttempt, runInAttempt } from './attempt-context.js';
 import type { Endpoint } from './endpoints.js';
 import { HandlerRun } from './handler-run.js';
 import type { HttpCall } from './http-call.js';
@@ -58,6 +59,8 @@ export class HttpRun implements HoldOptions {
   /** The answer is known and being settled: what the handler still does changes nothing any more. */
   private isAnswered = false;
   private outcome: WorkOutcome | null = null;
+  /** A handler that writes its answer itself does so in the midst of what it has opened. */
+  private readonly outside = new AsyncResource('HttpRun');
   /** What Nest gave the answer before the handler ran. */
   private readonly initialStatus: number;
   private readonly initialHeaders: OutgoingHttpHeaders | null;
@@ -226,7 +229,7 @@ export class HttpRun implements HoldOptions {
   onAnswer(answer: WireAnswer): void {
     this.isAnswered = true;
     if (this.isChosen(answer)) this.outcome = { kind: 'returned', status: answer.status };
-    runOutsideAttempts(() => void this.settle(answer));
+    this.outside.runInAsyncScope(() => void this.settle(answer));
   }
 
   private async settle(answer: WireAnswer): Promise<void> {
