@@ -46,6 +46,36 @@ describe.each(['serializable', 'repeatable read'])('in a database whose transact
       await app.stop();
     }
   });
+
+  it('what is written of an outside call gives way to others, and is written again', async () => {
+    const app = await startWorkApp({
+      url: database().url,
+      idempotency: { providerKeySecret: 'the secret of the tests' },
+    });
+    try {
+      // The first try of each statement fails; an insert that may update calls twice.
+      await app.witness.rows(`
+        CREATE SEQUENCE written;
+        CREATE FUNCTION yield() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('written') % 3 = 1 THEN RAISE SQLSTATE '40001'; END IF;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER yield BEFORE INSERT OR UPDATE ON idempotency_steps EXECUTE FUNCTION yield()`);
+      let calls = 0;
+      const request = { endpoint: 'charges', key: randomUUID(), payload: {}, transaction: 'manual' } as const;
+      await app.app.get(IdempotencyService).run(request, async (operation) => {
+        const charge = await operation.step('charge', () => Promise.resolve(`charged ${++calls}`));
+        return operation.commit((manager) => pay(manager, operation.key, charge));
+      });
+      expect([calls, await app.witness.payments(request.key)]).toEqual([1, ['charged 1']]);
+      expect(await app.witness.rows('SELECT last_value = 5 AS has_yielded FROM written')).toEqual([
+        { has_yielded: true },
+      ]);
+    } finally {
+      await app.witness.rows('DROP TRIGGER IF EXISTS yield ON idempotency_steps');
+      await app.stop();
+    }
+  });
 });
 
 describe('in a database that writes values in ways of its own', () => {

@@ -13,8 +13,8 @@ import { beginStatement, expiry, interval } from './statements.js';
 import type { StepStatements } from './step-statements.js';
 import { WorkTransaction } from './work-transaction.js';
 
-/** How often a release gives way to other transactions before it gives up. */
-const MAX_RELEASES = 3;
+/** How often a statement that is its own transaction gives way to others before it gives up. */
+const MAX_TRIES = 3;
 
 interface ClaimRow {
   attempts: number;
@@ -78,17 +78,11 @@ export class LeaseSession implements Session<EntityManager> {
   async release({ token, attempts }: Claim, afterMs = 0): Promise<boolean> {
     const { countedTries = null } = this.connection.attempt;
     const isCounted = countedTries !== null && attempts < countedTries;
-    for (let tries = 1; ; tries++) {
-      try {
-        const released =
-          this.hasSteps || isCounted
-            ? await this.runStep('clear', token, countedTries, interval(afterMs))
-            : await this.connection.run('release', token);
-        return released.rowCount === 1;
-      } catch (error) {
-        if (!isConflict(error) || tries === MAX_RELEASES) throw error;
-      }
-    }
+    const released =
+      this.hasSteps || isCounted
+        ? await this.runStep('clear', token, countedTries, interval(afterMs))
+        : await persistently(() => this.connection.run('release', token));
+    return released.rowCount === 1;
   }
 
   rest(): void {
@@ -113,9 +107,11 @@ export class LeaseSession implements Session<EntityManager> {
     this.connection.close();
   }
 
-  private async runStep<Row extends QueryResultRow>(name: keyof StepStatements, ...values: unknown[]) {
-    const connection = await this.connection.usable();
-    return connection.run<Row>(this.stepStatements[name], [...this.connection.identity, ...values]);
+  private runStep<Row extends QueryResultRow>(name: keyof StepStatements, ...values: unknown[]) {
+    return persistently(async () => {
+      const connection = await this.connection.usable();
+      return connection.run<Row>(this.stepStatements[name], [...this.connection.identity, ...values]);
+    });
   }
 
   /** The claim may have been committed although its answer never came: nobody is to wait for its lease. */
@@ -127,5 +123,16 @@ export class LeaseSession implements Session<EntityManager> {
         session.release({ token, attempts: 0, hasSteps: false, heldBy: 'row' }).finally(() => session.close()),
       )
       .catch((error: unknown) => this.report('A claim whose answer was lost could not be released.', error));
+  }
+}
+
+/** Runs a statement that is its own transaction, which is certainly undone where it had to give way: again then. */
+async function persistently<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isConflict(error) || tries === MAX_TRIES) throw error;
+    }
   }
 }
