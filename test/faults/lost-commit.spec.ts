@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Controller, Post } from '@nestjs/common';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import { IdempotencyContext, Idempotent } from 'nestjs-idempotency';
+import type { DataSource } from 'typeorm';
 
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import { eventually } from '../module/gate.js';
@@ -7,6 +11,20 @@ import { pay, prepareDatabase, startWorkApp, type WorkApp } from '../module/work
 import { DatabaseProxy, type Interception, isQuery } from './database-proxy.js';
 
 jest.setTimeout(60_000);
+
+/** How transactions have ended, as whoever opened them was told. */
+const ends: string[] = [];
+
+@Controller()
+class OpenController {
+  constructor(private readonly context: IdempotencyContext) {}
+
+  @Post('open')
+  @Idempotent({ required: false })
+  async open(): Promise<void> {
+    await pay(this.context.manager, 'open', randomUUID());
+  }
+}
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -20,7 +38,18 @@ beforeAll(async () => {
     url: database.url,
     appUrl: proxy.url,
     typeorm: { poolSize: 3 },
-    idempotency: { statementTimeoutMs: 3_000 },
+    idempotency: {
+      statementTimeoutMs: 3_000,
+      joinedBy: (work) =>
+        app.app
+          .get<DataSource>(getDataSourceToken())
+          .transaction(work)
+          .then(
+            () => ends.push('committed'),
+            () => ends.push('undone'),
+          ),
+    },
+    module: { controllers: [OpenController] },
   });
 });
 
@@ -64,6 +93,17 @@ describe('a COMMIT whose answer does not come', () => {
     const retry = await app.attempt(() => 'never', key);
     expect([retry.status, retry.headers.get('Idempotent-Replayed'), retry.body]).toEqual([201, 'true', body]);
     expect(app.runsOf(key)).toBe(1);
+  });
+
+  it('is not told of as undone, nor as committed, to who has joined it in a request without a key', async () => {
+    const hasMet = onFirstCommit('pass and cut');
+    ends.length = 0;
+    expect((await app.post('/open')).status).toBe(500);
+    expect(hasMet()).toBe(true);
+    expect(await app.witness.payments('open')).toHaveLength(1);
+    expect((await app.post('/open')).status).toBe(201);
+    await eventually('the next one is told of', () => ends.length > 0);
+    expect(ends).toEqual(['committed']);
   });
 
   const uncommitted: [string, Interception][] = [

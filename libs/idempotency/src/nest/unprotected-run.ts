@@ -7,7 +7,7 @@ import { gaveWay, storeUnavailable } from '../core/errors.js';
 import type { Report } from '../core/ports.js';
 import { Connection, type ConnectionOptions } from '../storage/connection.js';
 import type { JoinedTransactions } from '../storage/joined-transactions.js';
-import { isConflict } from '../storage/postgres-errors.js';
+import { isConflict, isConnectionLost } from '../storage/postgres-errors.js';
 import { type AttemptContext, runInAttempt } from './attempt-context.js';
 
 /** A request without a key, where none is required: an ordinary transaction, nothing claimed and nothing recorded. */
@@ -47,19 +47,23 @@ export async function runUnprotected(
     throw storeUnavailable(error);
   });
   let run: UnprotectedRun | undefined;
+  let hasReturned = false;
   let ended!: (isCommitted: boolean) => void;
   const committed = new Promise<boolean>((resolve) => (ended = resolve));
   try {
-    const value: unknown = await connection.runner.manager.transaction(isolation, (manager) => {
+    const value: unknown = await connection.runner.manager.transaction(isolation, async (manager) => {
       const begun = (run = new UnprotectedRun(manager));
       const handle = () => lastValueFrom(next.handle() as Observable<unknown>, { defaultValue: undefined });
-      return runInAttempt(begun, () => (joined ? joined.run(manager, committed, handle) : handle()));
+      const returned = await runInAttempt(begun, () => (joined ? joined.run(manager, committed, handle) : handle()));
+      hasReturned = true;
+      return returned;
     });
     ended(true);
     for (const callback of run?.callbacks ?? []) void callAfterCommit(callback, report);
     return of(value);
   } catch (error) {
-    ended(false);
+    // Where COMMIT was not answered nobody knows, and nobody is told.
+    if (!hasReturned || !isConnectionLost(error)) ended(false);
     if (isConflict(error)) throw gaveWay(error);
     throw run ? error : storeUnavailable(error);
   } finally {
