@@ -171,6 +171,24 @@ describe('a sweep', () => {
     }
   });
 
+  it('ends where none can be deleted, says so once, and clears all of them when they can', async () => {
+    await keep(200);
+    // Sequences count what is rolled back as well.
+    await app.witness.rows(`CREATE SEQUENCE refusals;
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE 'refusal %', nextval('refusals') > 0; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON idempotency_records FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    try {
+      expect(await sweep()).toBe(0);
+      expect(logbook.complaints('swept another time')).toHaveLength(1);
+      const [refused] = await app.witness.rows<{ count: string }>(`SELECT nextval('refusals') - 1 AS count`);
+      expect(Number(refused!.count)).toBeLessThan(100);
+    } finally {
+      await app.witness.rows('DROP FUNCTION refuse CASCADE; DROP SEQUENCE refusals');
+    }
+    expect(await sweep()).toBe(200);
+  });
+
   it('gives the connection back after each batch', async () => {
     await keep(10);
     await sweep();

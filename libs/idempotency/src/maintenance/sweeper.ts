@@ -4,6 +4,9 @@ import type { RecordSweep, Report } from '../core/ports.js';
 /** How many records are cleared in one transaction: in some tens of milliseconds, for which a row of it is locked. */
 export const SWEEP_BATCH = 1_000;
 
+/** So many in a row that cannot be cleared are not at fault themselves: the sweep ends there, until another time. */
+const MOST_LEFT_OUT = 20;
+
 /** How much longer than a batch the pause after it is. */
 const PAUSES = 3;
 
@@ -52,6 +55,8 @@ export class Sweeper {
     let swept = 0;
     /** How many more records go one by one, after a batch that could not be cleared. */
     let single = 0;
+    /** How many records in a row could not be cleared. */
+    let leftOut = 0;
     let next: string | null = FROM_THE_FIRST;
     while (next !== null && !this.isStopping) {
       const from = next;
@@ -62,11 +67,19 @@ export class Sweeper {
         swept += count;
         next = count < batch ? null : last;
         if (single > 0) single--;
+        if (count > 0) leftOut = 0;
       } catch (error) {
         if (batch > 1) single = batch;
         else {
           next = await this.beyond(sweep, from, error);
           single = 0;
+          if (++leftOut === MOST_LEFT_OUT && next !== null) {
+            this.report(
+              'The next ones could not be deleted either; records past their retention are swept another time.',
+              error,
+            );
+            next = null;
+          }
         }
       }
       if (next !== null) await this.pauses.for(PAUSES * (performance.now() - startedAt));
