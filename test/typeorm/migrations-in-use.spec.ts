@@ -229,6 +229,43 @@ describe('an index', () => {
     expect(await indexes()).toContain('later');
   });
 
+  it('is made for longer than the application lets its own statements take', async () => {
+    await openOlder();
+    const runner = await runnerOf({ extra: { statement_timeout: 200, lock_timeout: 100, query_timeout: 400 } });
+    await other.query('BEGIN; UPDATE idempotency_records SET attempts = 2');
+    const made = changeSchema(runner, [INDEX], LARGE);
+    made.catch(() => undefined);
+    await eventually('it has taken longer', async () => {
+      const { rowCount } = await witness.query(
+        `SELECT FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active'
+           AND query_start < clock_timestamp() - interval '500 ms' AND datname = current_database()`,
+      );
+      return rowCount;
+    });
+    await other.query('COMMIT');
+    await made;
+    await runner.release();
+    expect(await indexes()).toContain('later');
+  });
+
+  it('that takes longer than the role may wait is said to, with the statement that makes it', async () => {
+    await openOlder();
+    const [{ name }] = (await witness.query<{ name: string }>('SELECT current_database() AS name')).rows as [
+      { name: string },
+    ];
+    await witness.query(`ALTER DATABASE ${name} SET statement_timeout = '200ms'`);
+    try {
+      const runner = await runnerOf();
+      await other.query('BEGIN; UPDATE idempotency_records SET attempts = 2');
+      await expect(changeSchema(runner, [INDEX], LARGE)).rejects.toThrow(
+        /statement_timeout or lock_timeout.*SET statement_timeout = 0;.*CREATE INDEX CONCURRENTLY.*"later"/,
+      );
+      await runner.release();
+    } finally {
+      await witness.query(`ALTER DATABASE ${name} RESET statement_timeout`);
+    }
+  });
+
   it.each([
     ['a transaction that has changed the table', {}],
     ['a transaction with a snapshot', { isolationLevel: 'SERIALIZABLE' }],

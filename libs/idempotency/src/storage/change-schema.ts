@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { QueryRunner } from 'typeorm';
 
 import { openOwnConnection } from './own-connection.js';
-import { LOCK_NOT_AVAILABLE, sqlState } from './postgres-errors.js';
+import { LOCK_NOT_AVAILABLE, QUERY_CANCELED, sqlState } from './postgres-errors.js';
 import { concurrently, type SchemaChange } from './schema-change.js';
 import { dataSourceOf } from './table-names.js';
 
@@ -152,7 +152,11 @@ async function makeIndex(runner: QueryRunner, { table, index, sql }: NewIndex, l
   if (state!.is_small) {
     await makeBriefly(runner, table, [...(found ? [`DROP INDEX ${found.name}`] : []), sql], limits);
   } else if (state!.is_free) {
-    await makeBeside(runner, [...(found ? [`DROP INDEX CONCURRENTLY ${found.name}`] : []), concurrently(sql)]);
+    await makeBeside(runner, [...(found ? [`DROP INDEX CONCURRENTLY ${found.name}`] : []), concurrently(sql)]).catch(
+      (error: unknown) => {
+        throw isCutShort(error) ? cutShort(index, concurrently(sql), error) : error;
+      },
+    );
   } else {
     throw new Error(
       `The index ${index} cannot be made on ${table} in this transaction: the table is large, and nobody could write to it meanwhile. ` +
@@ -162,13 +166,31 @@ async function makeIndex(runner: QueryRunner, { table, index, sql }: NewIndex, l
   }
 }
 
+/** By a limit that the role or the database has for statements; a setting of ours could outlive us in a pooler. */
+function isCutShort(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === QUERY_CANCELED || state === LOCK_NOT_AVAILABLE;
+}
+
+function cutShort(index: string, sql: string, cause: unknown): Error {
+  return new Error(
+    `The index ${index} takes longer to make than this role may wait: its statement_timeout or lock_timeout ended it. ` +
+      'Run the migrations as a role without them; or drop what is left of the index, make it by hand ' +
+      `(SET statement_timeout = 0; SET lock_timeout = 0; ${sql}), and run the migrations again.`,
+    { cause },
+  );
+}
+
+/** Those that an application gives its connections are not meant for this. */
+const NO_LIMITS = { statement_timeout: 0, query_timeout: 0, lock_timeout: 0 };
+
 /** On a connection that is in no transaction. Ours has to stay open meanwhile: it keeps other processes away. */
 async function makeBeside(runner: QueryRunner, statements: readonly string[]): Promise<void> {
   const [row] = (await runner.query(`SELECT current_setting('idle_in_transaction_session_timeout') AS before`)) as {
     before: string;
   }[];
   await runner.query(`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`);
-  const beside = await openOwnConnection(dataSourceOf(runner));
+  const beside = await openOwnConnection(dataSourceOf(runner), NO_LIMITS);
   try {
     for (const statement of statements) await beside.query(statement);
   } finally {

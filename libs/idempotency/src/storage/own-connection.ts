@@ -1,17 +1,18 @@
+import type { ClientConfig } from 'pg';
 import { DataSource } from 'typeorm';
 
 /**
  * Opens a data source of one connection to the same database, beside the application's pool; `destroy()` ends it.
  *
- * @param connectTimeoutMs how long to wait for the connection; the application's own setting where it is not given.
+ * @param settings in place of the application's own, as the driver takes them.
  */
-export function openOwnConnection(dataSource: DataSource, connectTimeoutMs?: number): Promise<DataSource> {
+export function openOwnConnection(dataSource: DataSource, settings: ClientConfig = {}): Promise<DataSource> {
   const { extra, ...options } = dataSource.options as { extra?: Record<string, unknown> };
   return new DataSource({
     ...options,
     type: 'postgres',
     poolSize: 1,
-    extra: { ...extra, max: 1, ...(connectTimeoutMs !== undefined && { connectionTimeoutMillis: connectTimeoutMs }) },
+    extra: { ...extra, max: 1, ...settings },
     entities: [],
     subscribers: [],
     cache: false,

@@ -10,6 +10,9 @@ export function sqlState(error: unknown): string | undefined {
 /** The row is locked, by a completion that is committing: its state is about to change. */
 export const LOCK_NOT_AVAILABLE = '55P03';
 
+/** By a timeout of the server, or by somebody. */
+export const QUERY_CANCELED = '57014';
+
 /** An earlier statement of the transaction failed: all it can do now is roll back. */
 export const IN_FAILED_TRANSACTION = '25P02';
 

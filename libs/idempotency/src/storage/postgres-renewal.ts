@@ -57,10 +57,12 @@ export class PostgresRenewal implements LeaseRenewal {
 
   private pool(): Promise<DataSource> {
     if (this.isClosed) return Promise.reject(new Error('The application has shut down.'));
-    this.connecting ??= openOwnConnection(this.dataSource, this.timeoutMs).catch((error: unknown) => {
-      this.connecting = undefined;
-      throw error;
-    });
+    this.connecting ??= openOwnConnection(this.dataSource, { connectionTimeoutMillis: this.timeoutMs }).catch(
+      (error: unknown) => {
+        this.connecting = undefined;
+        throw error;
+      },
+    );
     return this.connecting;
   }
 }
