@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 
+import { eventually } from '../module/gate.js';
 import { pay } from '../module/work-app.js';
 import { Callee } from '../steps/plays.js';
 import { Cli, type Ended, environmentOf } from './cli.js';
@@ -233,6 +235,36 @@ describe('a change', () => {
       stderr: expect.stringMatching(/Nothing was changed\.\n$/),
     });
     expect(await scene.row(key)).toEqual(before);
+  });
+
+  it('of which the answer is lost, or not waited for, is said to be unknown', async () => {
+    await retry('first');
+    const { witness } = scene.stage.app;
+    const holder = new Client({ connectionString: scene.stage.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM idempotency_records WHERE key = $1 FOR UPDATE', [key]);
+      const changing = async () => {
+        const { ended, child } = scene.cli.start(expire('--yes'));
+        const pid = await eventually('it waits for the row', async () => {
+          const [waiting] = await witness.rows<{ pid: number }>(
+            `SELECT pid FROM pg_stat_activity WHERE application_name = 'nestjs-idempotency' AND wait_event_type = 'Lock'
+               AND datname = current_database()`,
+          );
+          return waiting?.pid;
+        });
+        return { ended, child, pid };
+      };
+      const cut = await changing();
+      await witness.rows('SELECT pg_terminate_backend($1)', cut.pid);
+      expect(await cut.ended).toMatchObject({ code: 3, stderr: expect.stringContaining('It is not known') });
+      const left = await changing();
+      left.child.kill('SIGINT');
+      expect(await left.ended).toMatchObject({ code: 130, stderr: expect.stringContaining('It is not known') });
+    } finally {
+      await holder.end();
+    }
   });
 
   it('is refused without a terminal to ask on, before anything is looked at', async () => {

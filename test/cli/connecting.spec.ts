@@ -150,6 +150,8 @@ describe('the command line', () => {
       ['list', '--older-than', 'soon'],
       ['show', 'acme', 'payments'],
       ['list', '--urll=postgres://user:secret@host/database'],
+      ['list', '--urll=postgres://user:a secret/of two@host/database'],
+      ['list', '--urll=postgres://user@host/database?ssl=true&password=secret'],
     ];
     for (const ended of await Promise.all(wrong.map((args) => cli.run(...args)))) {
       expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/\S/) });

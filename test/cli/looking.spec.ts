@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { operationHash } from '../../libs/idempotency/src/core/operation-hash.js';
 import { PostgresRepair } from '../../libs/idempotency/src/storage/postgres-repair.js';
 import { Callee } from '../steps/plays.js';
+import { Cli, environmentOf } from './cli.js';
 import { passwordOf, Scene, SECRETS } from './scene.js';
 
 jest.setTimeout(60_000);
@@ -169,6 +170,24 @@ describe('show', () => {
     });
     expect(documents.get('expired')).toMatchObject({ ...done, state: 'expired', replaysUntil: null });
     expect(documents.get('remembered')).toMatchObject({ ...done, state: 'expired', replaysUntil: expect.any(String) });
+  });
+
+  it('reads the dates of a database that writes them in another style', async () => {
+    const [iso, german] = await Promise.all(
+      ['ISO', 'German'].map((style) => {
+        const cli = new Cli(environmentOf(scene.stage.url, { PGOPTIONS: `-c datestyle=${style}` }));
+        return cli.run('show', '', 'remembered', 'remembered', '--json');
+      }),
+    );
+    const { ageSeconds: _, ...dates } = iso!.json();
+    expect(dates).toMatchObject({ createdAt: expect.any(String), replaysUntil: expect.any(String) });
+    expect(german!.json()).toMatchObject(dates);
+  });
+
+  it('takes a key that looks like an option', async () => {
+    await scene.post('receipts', '--json');
+    const { code, stdout } = await scene.cli.run('show', '', 'receipts', '--', '--json');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^key +--json$/m)]);
   });
 
   it('tells people what it means', async () => {

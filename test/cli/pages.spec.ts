@@ -27,7 +27,7 @@ describe('the pages', () => {
     for (let next; (next = command.commands.find((one) => one.name() === words[0])); command = next) words.shift();
     expect(command.parent).not.toBeNull();
     const known = [...command.options, ...command.parent!.options, ...(command.parent!.parent?.options ?? [])];
-    const flags = words.filter((word) => word.startsWith('--'));
+    const flags = words.filter((word) => /^--\w/.test(word));
     expect(flags.filter((flag) => !known.some(({ long }) => long === flag))).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ export class Scene {
     const stage = await Stage.open({
       module: { controllers: [RecordingsController] },
       // A lease that a test has let run out is not renewed by the worker that stands still, and no other one runs out.
-      idempotency: { lease: '10m', renewForMs: 1 },
+      idempotency: { lease: '10m', renewForMs: 1, sweep: false },
     });
     return new Scene(stage, new Cli(environmentOf(passwordIn(stage.url))));
   }

@@ -67,7 +67,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** What comes of the network, and not of a server: the operating system's errors have a code, the driver's have none. */
-export function isSilence(error: unknown): boolean {
+function isSilence(error: unknown): boolean {
   if (!(error instanceof Error) || sqlState(error) !== undefined) return false;
   const { code, driverError } = error as { readonly code?: unknown; readonly driverError?: unknown };
   return typeof code === 'string' || isSilence(driverError) || /terminated|timeout/i.test(error.message);

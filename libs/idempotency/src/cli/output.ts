@@ -10,9 +10,9 @@ export function answer(isJson: boolean, document: unknown, text: () => string): 
   process.stdout.write(`${isJson ? JSON.stringify(document, null, 2) : text()}\n`);
 }
 
-/** Hides the password of every URL in a text. */
+/** Hides the password of every URL in a text, also of one that should have been written otherwise. */
 export function withoutPasswords(text: string): string {
-  return text.replace(/(\w+:\/\/[^\s:/@]*):\S*@/g, '$1:***@');
+  return text.replace(/(\w+:\/\/[^\s:/@]*):.*@/g, '$1:***@').replace(/([?&]password=)[^&'\n]*/gi, '$1***');
 }
 
 /** A text that can do nothing to a terminal, and is seen where it is empty. */

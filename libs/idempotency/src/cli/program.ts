@@ -23,6 +23,8 @@ const AFTER = `
 Exit codes: 0 done; 1 refused, not found, or the record moved on; 2 asked for wrongly; 3 the database is away or
 cannot serve; 130 interrupted. With --json the answer is one JSON document on stdout; messages go to stderr.
 
+In front of a key that begins with a dash, say -- after all options: show acme payments -- -key
+
 A URL on the command line can be seen by others on the machine: prefer DATABASE_URL.`;
 
 /** The command line, as it is typed. */

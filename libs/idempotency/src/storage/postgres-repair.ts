@@ -57,6 +57,9 @@ export interface ListedRecords extends Listing {
   readonly limit: number;
 }
 
+/** As the server counts it. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** What operators look at and repair, on the primary. */
 export class PostgresRepair {
   private readonly statements: RepairStatements;
@@ -110,9 +113,11 @@ export class PostgresRepair {
     read: (query: <Row>(text: string, values: unknown[]) => Promise<Row[]>) => Promise<Found>,
   ): Promise<Found> {
     const runner = this.dataSource.createQueryRunner('master');
+    const timeoutMs = Math.min(Math.ceil(this.timeoutMs), LONGEST_TIMEOUT_MS);
     try {
+      // The driver reads no other style of dates.
       await runner.query(
-        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${Math.ceil(this.timeoutMs)}`,
+        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL datestyle = 'ISO'; SET LOCAL statement_timeout = ${timeoutMs}`,
       );
       const found = await read(<Row>(text: string, values: unknown[]) => runner.query(text, values) as Promise<Row[]>);
       await runner.query('COMMIT');

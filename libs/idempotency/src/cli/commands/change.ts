@@ -1,7 +1,8 @@
+import { isConnectionLost } from '../../storage/postgres-errors.js';
 import type { RecordSummary } from '../../storage/postgres-repair.js';
 import { assertConfirmable, confirm, type ConfirmOptions } from '../confirm.js';
 import { type Database, type DatabaseOptions, withDatabase } from '../database.js';
-import { failureOf, isSilence, refused, unavailable } from '../failure.js';
+import { EXIT, failureOf, refused, unavailable } from '../failure.js';
 import { answer, tell } from '../output.js';
 import { recordDocument, recordLines } from '../record-view.js';
 
@@ -46,10 +47,20 @@ export async function change(
 }
 
 async function made({ make }: Change): Promise<boolean> {
+  process.once('SIGINT', endUnknown);
   try {
     return await make();
   } catch (error) {
-    if (!isSilence(error)) throw error;
-    throw unavailable(`${failureOf(error).message} It is not known whether it was changed: \`show\` tells.`);
+    if (!isConnectionLost(error)) throw error;
+    throw unavailable(`${failureOf(error).message} ${UNKNOWN}`);
+  } finally {
+    process.off('SIGINT', endUnknown);
   }
+}
+
+const UNKNOWN = 'It is not known whether it was changed: `show` tells.';
+
+function endUnknown(): void {
+  tell(`\n${UNKNOWN}`);
+  process.exit(EXIT.interrupted);
 }
