@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 const LIBRARY = join(import.meta.dirname, '../../libs/idempotency');
-const BIN = join(LIBRARY, 'dist/esm/cli/main.js');
+const BIN = join(LIBRARY, 'bin/nestjs-idempotency.js');
 
 /** Has a process take its standard input for a terminal. */
 const AT_A_TERMINAL = "data:text/javascript,Object.defineProperty(process.stdin, 'isTTY', { value: true })";
