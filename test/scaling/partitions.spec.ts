@@ -11,8 +11,10 @@ import { Witness } from '../module/witness.js';
 
 jest.setTimeout(60_000);
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/scaling.md'), 'utf8');
-const [SPLITTING, DELETING] = [...PAGE.matchAll(/```sql\n([^]*?)```/g)].map(([, sql]) => sql!);
+const [SPLITTING, SWEEPING] = ['scaling.md', 'operations.md'].map((page) => {
+  const [, sql] = /```sql\n([^]*?)```/.exec(readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8'))!;
+  return sql!;
+});
 
 /** More than there are partitions, so that some share one and others do not. */
 const TENANTS = Array.from({ length: 40 }, (_, n) => `acct_${n}`);
@@ -114,7 +116,7 @@ describe('a sweep of a table that is split by tenant', () => {
   const DUE = `CASE WHEN hashtext(tenant || n) % 2 = 0 THEN now() - interval '1 s' ELSE now() + interval '1 h' END`;
 
   it.each([
-    ['pg_cron', () => app.witness.rows(DELETING!)],
+    ['pg_cron', () => app.witness.rows(SWEEPING!)],
     ['the module', () => app.app.get(IdempotentOperations).sweep()],
   ])('by %s deletes what is due and nothing else', async (_, sweep) => {
     await keep(DUE, 'NULL');
