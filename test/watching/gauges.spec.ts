@@ -116,6 +116,24 @@ describe('the gauges of the tables', () => {
 });
 
 describe('a figure', () => {
+  it('is left out where too many records stand before the one that would tell', async () => {
+    await dataSource.query(`
+      INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, has_steps, created_at, expires_at)
+      SELECT 'acme', 'stuck', at::text, '\\x01', CASE WHEN at < 10000 THEN 'in_progress' ELSE 'completed' END, at < 10000,
+        now(), now() - interval '2 days' + at * interval '1 second'
+      FROM generate_series(0, 10000) AS at`);
+    try {
+      const figures = new PostgresFigures(dataSource, { acquireTimeoutMs: 60_000, statementTimeoutMs: 60_000 });
+      expect(await figures.sweepLagMs()).toBeNull();
+      await dataSource.query(`DELETE FROM idempotency_records WHERE key = '0'`);
+      expect(await figures.sweepLagMs()).toBeGreaterThan(24 * 60 * 60 * 1000);
+      watch();
+      expect(await found()).toEqual(OF_THE_TABLES);
+    } finally {
+      await dataSource.query('TRUNCATE idempotency_records');
+    }
+  });
+
   it('is never worth a walk through the table of records', async () => {
     watch();
     await dataSource.query(`

@@ -42,7 +42,8 @@ async function stopWithLauncher(app: INestApplication): Promise<void> {
 
 function explain(error: unknown): string {
   const { code, port, message } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === 'EADDRINUSE') return `port ${port} is in use. Set PORT to a free one.`;
+  const variable = String(port) === process.env.METRICS_PORT ? 'METRICS_PORT' : 'PORT';
+  if (code === 'EADDRINUSE') return `port ${port} is in use. Set ${variable} to a free one.`;
   // Several addresses of one host that all refuse are an error with a code and no message.
   return message || code || String(error);
 }

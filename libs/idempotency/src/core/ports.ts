@@ -188,8 +188,11 @@ export interface TableFigures {
   records(): Promise<Readonly<Record<string, number>>>;
   /** Operations with a call of which nobody knows whether it has happened, and that nobody works on. */
   unknown(): Promise<{ readonly count: number; readonly oldestAgeMs: number }>;
-  /** How long the oldest record that a sweep may delete has been past its retention; 0 where there is none. */
-  sweepLagMs(): Promise<number>;
+  /**
+   * How long the oldest record that a sweep may delete has been past its retention; 0 where there is none, null where a
+   * bounded look does not tell.
+   */
+  sweepLagMs(): Promise<number | null>;
 }
 
 /** What a report is about, so that an operator finds it: an operation, or no more than its endpoint. */

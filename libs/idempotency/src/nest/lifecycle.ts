@@ -105,12 +105,12 @@ export class IdempotencyLifecycle
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.sweeper.stop(), this.gauges.stop()]);
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<'tooLong'>((resolve) => {
       timer = setTimeout(() => resolve('tooLong'), this.settings.shutdownTimeoutMs);
     });
-    const outcome = await Promise.race([this.executor.idle(), tooLong]);
+    const atRest = Promise.all([this.executor.idle(), this.sweeper.stop(), this.gauges.stop()]);
+    const outcome = await Promise.race([atRest, tooLong]);
     clearTimeout(timer);
     if (outcome === 'tooLong') {
       this.logger.warn('Shutting down with work still under way; it will be rolled back and can be retried.');

@@ -37,8 +37,8 @@ export class PostgresFigures implements TableFigures {
     return { count: row!.count, oldestAgeMs: row!.oldest_age_ms };
   }
 
-  async sweepLagMs(): Promise<number> {
-    const [row] = await this.run<{ lag_ms: number }>('sweepLagMs', [MOST_ROWS]);
+  async sweepLagMs(): Promise<number | null> {
+    const [row] = await this.run<{ lag_ms: number | null }>('sweepLagMs', [MOST_ROWS]);
     return row!.lag_ms;
   }
 
@@ -81,12 +81,15 @@ FROM (
   WHERE r.${c.state} = 'in_progress' AND (r.${c.lockedUntil} IS NULL OR r.${c.lockedUntil} <= now())
   GROUP BY calls.tenant, calls.endpoint, calls.key) AS operations`;
 
-  /* $1 at most so many records, from the one on whose time came first: those that stay for their steps stand before it. */
+  /*
+   * $1 at most so many records, from the one on whose time came first: those that stay for their steps stand before it,
+   * and where all of them do, nobody knows.
+   */
   const overdue = (time: string) => `
-  (SELECT at FROM (SELECT ${time} AS at, ${isLeft(c)} AS is_left FROM ${table} WHERE ${time} <= now() ORDER BY ${time} LIMIT $1) AS due
-   WHERE is_left ORDER BY at LIMIT 1)`;
+  SELECT min(at) FILTER (WHERE is_left) AS at, count(*) < $1 OR bool_or(is_left) AS is_known
+  FROM (SELECT ${time} AS at, ${isLeft(c)} AS is_left FROM ${table} WHERE ${time} <= now() ORDER BY ${time} LIMIT $1) AS due`;
   const sweepLagMs = `
-SELECT coalesce(extract(epoch FROM now() - min(at)) * 1000, 0)::float8 AS lag_ms
+SELECT CASE WHEN min(at) IS NOT NULL THEN extract(epoch FROM now() - min(at)) * 1000 WHEN bool_and(is_known) THEN 0 END::float8 AS lag_ms
 FROM (${overdue(c.expiresAt)} UNION ALL ${overdue(c.replaysUntil)}) AS first`;
 
   const named = (name: string, text: string): Statement => ({ name: `idempotency_figure_${name}`, text });

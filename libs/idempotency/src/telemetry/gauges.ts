@@ -50,7 +50,8 @@ export class Gauges {
         result.observe(unknown, figures.unknown.count);
         result.observe(unknownOldestAge, figures.unknown.oldestAgeMs / 1000);
       }
-      if (figures.sweepLagMs !== undefined) result.observe(sweepLag, figures.sweepLagMs / 1000);
+      const { sweepLagMs = null } = figures;
+      if (sweepLagMs !== null) result.observe(sweepLag, sweepLagMs / 1000);
     };
     const observed = [records, unknown, unknownOldestAge, sweepLag];
     meter.addBatchObservableCallback(observe, observed);
