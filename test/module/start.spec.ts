@@ -286,6 +286,11 @@ describe('a handler that cannot be protected keeps the application from starting
       optionsOf({ retention: '1s' }),
       /WithOptions\.pay .*the retention \(1000 ms\) is shorter than the lease \(60000 ms\)/,
     ],
+    [
+      'a retention shorter than its work may take',
+      optionsOf({ retention: '10m' }),
+      /WithOptions\.pay .*the retention \(600000 ms\) is shorter than work may take, .*\(960000 ms\).*`renewFor` shorter/,
+    ],
     ['a header that is never replayed', optionsOf({ replayHeaders: ['Set-Cookie'] }), /WithOptions\.pay .*set-cookie/i],
   ])('%s', async (_, module, message) => {
     expect(await refusal({ module })).toMatch(message);

@@ -97,6 +97,16 @@ export const time: readonly Situation[] = [
     },
   },
   {
+    when: 'a retention shorter than `renewFor` and a lease together, under a lease',
+    ends: NOTHING_HAPPENED,
+    play: async ({ start, refusalToStart }) => {
+      const refusal = await refusalToStart({ idempotency: { retention: '10m' } });
+      expect(refusal).toContain('the retention (600000 ms) is shorter than work may take');
+      await start({ idempotency: { retention: '10m', renewFor: '9m' } });
+      await start({ idempotency: { retention: '10m', claim: 'transaction' } });
+    },
+  },
+  {
     when: 'a duration of zero, other than `patienceMs` and `tombstonesMs`',
     ...refused(
       [0, '0s'],

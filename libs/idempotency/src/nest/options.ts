@@ -39,7 +39,10 @@ export interface EndpointOptions {
   readonly lease?: Duration;
   /** The same in milliseconds. */
   readonly leaseMs?: number;
-  /** How long a recording can be replayed; longer than any caller goes on retrying. Default `24h`. */
+  /**
+   * How long a recording can be replayed, from the claim on; longer than any caller goes on retrying, and than work may
+   * take. Default `24h`.
+   */
   readonly retention?: Duration;
   /** The same in milliseconds. */
   readonly retentionMs?: number;

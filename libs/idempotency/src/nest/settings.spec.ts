@@ -18,9 +18,9 @@ describe('endpointSettings', () => {
   });
 
   it('takes milliseconds under a name that says so', () => {
-    expect(endpointSettings({ leaseMs: 1500 }, { retentionMs: 9000 })).toMatchObject({
+    expect(endpointSettings({ leaseMs: 1500 }, { retentionMs: 3_600_000 })).toMatchObject({
       leaseMs: 1500,
-      retentionMs: 9000,
+      retentionMs: 3_600_000,
     });
   });
 

@@ -43,16 +43,12 @@ export function endpointSettings(module: IdempotencyModuleOptions, own: Idempote
   assertIdempotentOptions(own);
   const leaseMs = ownOrModule('lease', own, module) ?? milliseconds('lease', '60s');
   const retentionMs = ownOrModule('retention', own, module) ?? milliseconds('retention', '24h');
-  if (retentionMs < leaseMs) {
-    throw new Error(
-      `IdempotencyModule: the retention (${retentionMs} ms) is shorter than the lease (${leaseMs} ms). ` +
-        'It must exceed the longest time over which callers retry.',
-    );
-  }
+  const strategy = strategyOf(own, module);
+  assertRetention(retentionMs, leaseMs, strategy.kind === 'lease' ? renewForOf(module) : 0);
   return {
     endpoint: own.endpoint,
     key: own.key,
-    strategy: strategyOf(own, module),
+    strategy,
     isManual: own.transaction === 'manual',
     leaseMs,
     retentionMs,
@@ -78,6 +74,27 @@ export function consumerSettings(module: IdempotencyModuleOptions, own: Idempote
   const retentionMs = given('retention', module.messages ?? {}) ?? milliseconds('retention', DEFAULT_MESSAGE_RETENTION);
   const { retention: _, ...forAll } = module;
   return endpointSettings({ ...forAll, retentionMs, required: true }, own);
+}
+
+/** Retention counts from the claim: what is recorded after it would be forgotten at once, and done again. */
+function assertRetention(retentionMs: number, leaseMs: number, renewForMs: number): void {
+  const remedy = 'It must exceed the longest time over which callers retry.';
+  if (retentionMs < leaseMs) {
+    throw new Error(
+      `IdempotencyModule: the retention (${retentionMs} ms) is shorter than the lease (${leaseMs} ms). ${remedy}`,
+    );
+  }
+  const longestMs = renewForMs + leaseMs;
+  if (retentionMs < longestMs) {
+    throw new Error(
+      `IdempotencyModule: the retention (${retentionMs} ms) is shorter than work may take, which is \`renewFor\` and ` +
+        `one lease (${longestMs} ms). ${remedy} Make it longer, or \`renewFor\` shorter.`,
+    );
+  }
+}
+
+function renewForOf(options: IdempotencyModuleOptions): number {
+  return given('renewFor', options) ?? milliseconds('renewFor', '15m');
 }
 
 function triesOf(maxTries: number): number {
@@ -160,7 +177,7 @@ export function moduleSettings(options: IdempotencyModuleOptions): ModuleSetting
     },
     acquireTimeoutMs: given('acquireTimeout', options) ?? milliseconds('acquireTimeout', '10s'),
     statementTimeoutMs: given('statementTimeout', options) ?? milliseconds('statementTimeout', '15s'),
-    renewForMs: given('renewFor', options) ?? milliseconds('renewFor', '15m'),
+    renewForMs: renewForOf(options),
     shutdownTimeoutMs: given('shutdownTimeout', options) ?? milliseconds('shutdownTimeout', '30s'),
     noticesStrayWrites: strayWrites === 'warn',
     providerKeySecret: providerKeySecretOf(options),
