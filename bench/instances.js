@@ -7,7 +7,8 @@ import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
 import { onServer } from './database-server.js';
 import { positive } from './options.js';
-import { connect, percentile } from './store.js';
+import { percentile } from './percentile.js';
+import { connect } from './store.js';
 
 const USAGE = `Usage: node bench/instances.js [options]
 

@@ -1,4 +1,4 @@
-import { createHash, randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Refusal } from '../scripts/foreground/refusal.js';
 import { script } from '../scripts/foreground/script.js';
@@ -6,7 +6,8 @@ import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
 import { onServer } from './database-server.js';
 import { positive } from './options.js';
-import { attempt, connect, percentile, record } from './store.js';
+import { percentile } from './percentile.js';
+import { attempt, connect, fill, newOperation, operationOf, record } from './store.js';
 
 const USAGE = `Usage: node bench/sizes.js [options]
 
@@ -27,22 +28,14 @@ How it is measured
   of 200 bytes. What is claimed is recorded and committed, and stays.
 `;
 
-const TENANTS = 1_000;
-/** How many records are made by one statement. */
-const CHUNK = 500_000;
-const ENDPOINT = 'POST /payments';
-const BODY = Buffer.alloc(200, 'x');
 const OTHER = Buffer.alloc(33, 1).fill(2, 1);
 
 /** One attempt of each kind at a table of so many records; each makes sure that it went as it should. */
 const KINDS = {
-  execution: async (executor) => {
-    const operation = { tenant: tenantOf(randomInt(TENANTS)), endpoint: ENDPOINT, key: randomUUID() };
-    await record(await executor.arrive(attempt(operation)));
-  },
-  replay: (executor, { size, among }) => arrive(executor, oneOf(size, among), undefined, 'replay'),
-  refusal: (executor, { size, among }) => arrive(executor, oneOf(size, among), OTHER, 'mismatch'),
-  'replay of any record': (executor, { size }) => arrive(executor, oneOf(size, size), undefined, 'replay'),
+  execution: async (executor) => record(await executor.arrive(attempt(newOperation()))),
+  replay: (executor, { size, among }) => arrive(executor, oneOfLast(among, size), undefined, 'replay'),
+  refusal: (executor, { size, among }) => arrive(executor, oneOfLast(among, size), OTHER, 'mismatch'),
+  'replay of any record': (executor, { size }) => arrive(executor, oneOfLast(size, size), undefined, 'replay'),
 };
 
 await script(async (interruption) => {
@@ -85,7 +78,7 @@ async function measure(plan, serverUrl, interruption) {
       tables.push(table);
       Object.assign(table, await connect(database.url, { poolSize: 1 }));
       if (plan.partitions > 0) await partition(table.dataSource, plan.partitions);
-      await fill(table.dataSource, size, interruption);
+      await fill(table.dataSource, size, '1 day', interruption);
     }
     // The first turn is for the caches.
     for (let round = 0; round <= plan.rounds; round++) {
@@ -130,34 +123,9 @@ async function partition(dataSource, partitions) {
   await dataSource.query('DROP TABLE whole');
 }
 
-async function fill(dataSource, size, interruption) {
-  for (let from = 1; from <= size; from += CHUNK) {
-    interruption.throwIfAborted();
-    const to = Math.min(from + CHUNK - 1, size);
-    await dataSource.query(
-      `INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, token, created_at, expires_at, completed_at,
-         response_status, response_headers, response_body)
-       SELECT 'acct_' || n % ${TENANTS}, $1, md5(n::text)::uuid, $2, 'completed', gen_random_uuid(), now(),
-         now() + interval '1 day' + n * interval '1 ms', now(), 201, '[["Content-Type","application/json"]]', $3
-       FROM generate_series($4::integer, $5::integer) AS n`,
-      [ENDPOINT, Buffer.alloc(33, 1), BODY, from, to],
-    );
-    process.stderr.write(`\r${size} records: ${Math.round((to / size) * 100)} %   `);
-  }
-  await dataSource.query('VACUUM ANALYZE idempotency_records');
-  process.stderr.write('\n');
-}
-
 /** One of the last operations that are on record, by chance. */
-function oneOf(size, among) {
-  const n = size - randomInt(among);
-  const md5 = createHash('md5').update(String(n)).digest('hex');
-  const key = md5.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return { tenant: tenantOf(n % TENANTS), endpoint: ENDPOINT, key };
-}
-
-function tenantOf(number) {
-  return `acct_${number}`;
+function oneOfLast(count, size) {
+  return operationOf(size - randomInt(count));
 }
 
 function print(tables) {

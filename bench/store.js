@@ -1,3 +1,10 @@
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+
+const TENANTS = 1_000;
+const ENDPOINT = 'POST /payments';
+const FINGERPRINT = Buffer.alloc(33, 1);
+const BODY = Buffer.alloc(200, 'x');
+
 /** What an application has of the library, without the application: none of it is part of the public entry. */
 export async function connect(url, { poolSize = 10 } = {}) {
   const { DataSource } = await import('typeorm');
@@ -26,11 +33,9 @@ export async function connect(url, { poolSize = 10 } = {}) {
 }
 
 /** One attempt at an operation, as a route would make it. */
-export function attempt(operation, fingerprint = Buffer.alloc(33, 1)) {
+export function attempt(operation, fingerprint = FINGERPRINT) {
   return { operation, fingerprint, strategy: { kind: 'lease' }, leaseMs: 60_000, retentionMs: 86_400_000 };
 }
-
-const BODY = Buffer.alloc(200, 'x');
 
 /** Commits what was claimed, with an answer of 200 bytes and no work of its own. */
 export async function record(arrival) {
@@ -43,8 +48,40 @@ export async function record(arrival) {
   if (fate.kind !== 'recorded') throw new Error(`What was done was not recorded: ${fate.kind}.`);
 }
 
-/** The least value that this share of the samples does not exceed. */
-export function percentile(samples, share) {
-  const sorted = Float64Array.from(samples).sort();
-  return sorted[Math.ceil(share * sorted.length) - 1];
+/** How many records are made by one statement. */
+const CHUNK = 500_000;
+
+/**
+ * Fills the table with so many completed records, of a thousand tenants, which expire a millisecond after each other
+ * from `firstExpiry` on: an interval from now.
+ */
+export async function fill(dataSource, records, firstExpiry, interruption) {
+  for (let from = 1; from <= records; from += CHUNK) {
+    interruption.throwIfAborted();
+    const to = Math.min(from + CHUNK - 1, records);
+    await dataSource.query(
+      `INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, token, created_at, expires_at, completed_at,
+         response_status, response_headers, response_body)
+       SELECT 'acct_' || n % ${TENANTS}, $1, md5(n::text)::uuid, $2, 'completed', gen_random_uuid(), now(),
+         now() + $3::interval + n * interval '1 ms', now(), 201, '[["Content-Type","application/json"]]', $4
+       FROM generate_series($5::integer, $6::integer) AS n`,
+      [ENDPOINT, FINGERPRINT, firstExpiry, BODY, from, to],
+    );
+    process.stderr.write(`\r${records} records: ${Math.round((to / records) * 100)} %   `);
+  }
+  await dataSource.query('VACUUM ANALYZE idempotency_records');
+  await dataSource.query('CHECKPOINT').catch(() => undefined);
+  process.stderr.write('\n');
+}
+
+/** The operation of the `n`th record that `fill()` makes, counted from 1. */
+export function operationOf(n) {
+  const md5 = createHash('md5').update(String(n)).digest('hex');
+  const key = md5.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { tenant: `acct_${n % TENANTS}`, endpoint: ENDPOINT, key };
+}
+
+/** An operation that nobody has asked for yet, of any of the tenants. */
+export function newOperation() {
+  return { tenant: `acct_${randomInt(TENANTS)}`, endpoint: ENDPOINT, key: randomUUID() };
 }

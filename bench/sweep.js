@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { script } from '../scripts/foreground/script.js';
@@ -6,7 +5,8 @@ import { buildWhenStale } from '../scripts/workspace/build.js';
 import { installMissing } from '../scripts/workspace/install.js';
 import { onServer } from './database-server.js';
 import { positive } from './options.js';
-import { attempt, connect, percentile } from './store.js';
+import { percentile } from './percentile.js';
+import { attempt, connect, fill, newOperation } from './store.js';
 
 const USAGE = `Usage: node bench/sweep.js [options]
 
@@ -55,7 +55,7 @@ async function measure({ records, everyMs, quietMs }, serverUrl, interruption) {
     const { executor, sweeper, dataSource } = await connect(database.url);
     try {
       console.log(`${records} records past their retention …`);
-      await fill(dataSource, records);
+      await fill(dataSource, records, '-1 day', interruption);
       const quiet = await claimFor(executor, everyMs, setTimeout(quietMs), interruption);
       const startedAt = performance.now();
       const sweeping = sweeper.sweepDue();
@@ -74,20 +74,6 @@ async function measure({ records, everyMs, quietMs }, serverUrl, interruption) {
   return 0;
 }
 
-async function fill(dataSource, records) {
-  await dataSource.query(
-    `INSERT INTO idempotency_records (tenant, endpoint, key, fingerprint, state, token, created_at, expires_at, completed_at,
-       response_status, response_headers, response_body)
-     SELECT 'acct_' || n % 1000, 'POST /payments', gen_random_uuid(), '\\x01'::bytea || sha256(n::text::bytea), 'completed',
-       gen_random_uuid(), now() - interval '2 days', now() - interval '1 day' + n * interval '1 ms', now() - interval '2 days',
-       201, '[["Content-Type","application/json"]]', convert_to(repeat('x', 200), 'UTF8')
-     FROM generate_series(1, $1::integer) AS n`,
-    [records],
-  );
-  await dataSource.query('VACUUM ANALYZE idempotency_records');
-  await dataSource.query('CHECKPOINT').catch(() => undefined);
-}
-
 /** How long claims took, in milliseconds, one every `everyMs` until `end` is there. */
 async function claimFor(executor, everyMs, end, interruption) {
   const latencies = [];
@@ -104,8 +90,7 @@ async function claimFor(executor, everyMs, end, interruption) {
 }
 
 async function claim(executor, onClaimed) {
-  const operation = { tenant: 'acct_1', endpoint: 'POST /payments', key: randomUUID() };
-  const arrival = await executor.arrive(attempt(operation));
+  const arrival = await executor.arrive(attempt(newOperation()));
   if (arrival.kind !== 'claimed') throw new Error(`A new operation was not claimed: ${arrival.kind}.`);
   onClaimed();
   await arrival.execution.settle({ kind: 'release' });

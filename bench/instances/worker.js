@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { attempt, connect, record } from '../store.js';
+import { attempt, connect, newOperation, record } from '../store.js';
 
 /** One instance: told to, it does one operation after the other on each of its connections, for so many milliseconds. */
 const [url, lanes] = process.argv.slice(2);
@@ -11,12 +10,7 @@ process.on('message', async ({ forMs }) => {
   const work = async () => {
     while (performance.now() < endsAt) {
       const startedAt = performance.now();
-      const operation = {
-        tenant: `acct_${Math.floor(Math.random() * 1_000)}`,
-        endpoint: 'POST /payments',
-        key: randomUUID(),
-      };
-      await record(await executor.arrive(attempt(operation)));
+      await record(await executor.arrive(attempt(newOperation())));
       latencies.push(performance.now() - startedAt);
     }
   };

@@ -1,3 +1,5 @@
+import { percentile } from '../percentile.js';
+
 /** What one scenario was measured to do at one number of connections, round by round. */
 export class Samples {
   #perSecond = [];
@@ -22,8 +24,7 @@ export class Samples {
 
   /** The latency in milliseconds that this share of all requests did not exceed (nearest rank). */
   percentile(share) {
-    const sorted = Float64Array.from(this.#latencies).sort();
-    return sorted[Math.ceil(share * sorted.length) - 1];
+    return percentile(this.#latencies, share);
   }
 
   /** How the throughput compares with `other`, each round with the same round. */

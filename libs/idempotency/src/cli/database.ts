@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
 import { idempotencyEntities } from '../storage/entities/index.js';
+import { DOES_NOTHING_MORE } from '../storage/own-connection.js';
 import { PostgresRepair } from '../storage/postgres-repair.js';
 import { assertSchema } from '../storage/schema-check.js';
 import { recordNames } from '../storage/table-names.js';
@@ -60,14 +61,9 @@ export async function unconnected(options: DatabaseOptions): Promise<DataSource>
 const OURS = {
   type: 'postgres',
   entities: [...idempotencyEntities],
-  subscribers: [],
-  migrations: [],
-  synchronize: false,
-  dropSchema: false,
-  migrationsRun: false,
+  ...DOES_NOTHING_MORE,
   installExtensions: false,
   logging: false,
-  cache: false,
 } satisfies DataSourceOptions;
 
 async function connected(options: DatabaseOptions): Promise<DataSource> {

@@ -198,11 +198,7 @@ export class Execution<Tx> {
       }
     } catch (error) {
       await this.rollback();
-      this.report(
-        'An operation could not be settled; its claim stays until the lease runs out.',
-        error,
-        this.attempt.operation,
-      );
+      this.report('An operation could not be settled; its claim stays until the lease runs out.', error);
       return verdict.kind === 'release' ? { kind: 'released' } : { kind: 'unknown', cause: error };
     }
   }
@@ -219,7 +215,7 @@ export class Execution<Tx> {
     try {
       return await opening;
     } catch (error) {
-      this.report('The work of an operation could not begin.', error, this.attempt.operation);
+      this.report('The work of an operation could not begin.', error);
       throw storeUnavailable(error);
     }
   }
@@ -268,11 +264,7 @@ export class Execution<Tx> {
     try {
       await callback(isCommitted);
     } catch (error) {
-      this.report(
-        'A callback registered with afterCommit() failed; the work itself is committed.',
-        error,
-        this.attempt.operation,
-      );
+      this.report('A callback registered with afterCommit() failed; the work itself is committed.', error);
     }
   }
 }

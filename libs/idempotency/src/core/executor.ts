@@ -7,7 +7,8 @@ import { type Observation, unobserved } from './observation.js';
 import { endingOf } from './outcome.js';
 import { NO_PATIENCE, type Patience, pauseMs, Pauses } from './patience.js';
 import type { LeaseKeeper, Report, Session, Store } from './ports.js';
-import { refusalOf } from './refusal.js';
+import { REFUSAL_CODES } from './refusal.js';
+import { about } from './report.js';
 
 /** How often an attempt tries to claim an operation whose record keeps changing under it. */
 const MAX_CLAIMS = 5;
@@ -45,7 +46,7 @@ export class Executor<Tx> {
     try {
       const arrival = await observation.trace('claim', () => this.admit(attempt, patience, observation));
       if (arrival.kind !== 'claimed' && arrival.kind !== 'replay') {
-        observation.end({ outcome: arrival.kind, error: refusalOf(arrival).code });
+        observation.end({ outcome: arrival.kind, error: REFUSAL_CODES[arrival.kind] });
       }
       return arrival;
     } catch (error) {
@@ -142,7 +143,8 @@ export class Executor<Tx> {
   }
 
   private start(session: Session<Tx>, attempt: Attempt, claim: Claim, observation: Observation): Execution<Tx> {
-    return new Execution(session, attempt, claim, this.leases, this.report, observation, () => this.leave());
+    const report = about(this.report, attempt.operation);
+    return new Execution(session, attempt, claim, this.leases, report, observation, () => this.leave());
   }
 
   /**

@@ -1,18 +1,28 @@
 import type { Decision } from './decision.js';
-import { IdempotencyError, storeUnavailable } from './errors.js';
+import { IdempotencyError, type IdempotencyErrorCode, storeUnavailable } from './errors.js';
 import type { Recording } from './recording.js';
 
+type Refusal = Exclude<Decision, { kind: 'replay' }>;
+
+/** The code of what an attempt is refused with. */
+export const REFUSAL_CODES = {
+  mismatch: 'idempotency-key-reused',
+  in_progress: 'idempotency-request-in-progress',
+  incomparable: 'idempotency-store-unavailable',
+  claimable: 'idempotency-store-unavailable',
+} as const satisfies Record<Refusal['kind'], IdempotencyErrorCode>;
+
 /** What an attempt is refused with that can neither run nor be given a recording. */
-export function refusalOf(decision: Exclude<Decision, { kind: 'replay' }>): IdempotencyError {
+export function refusalOf(decision: Refusal): IdempotencyError {
   switch (decision.kind) {
     case 'mismatch':
       return new IdempotencyError(
-        'idempotency-key-reused',
+        REFUSAL_CODES.mismatch,
         'This key was already used with a different request. Use a new key for a new request.',
       );
     case 'in_progress':
       return new IdempotencyError(
-        'idempotency-request-in-progress',
+        REFUSAL_CODES.in_progress,
         'A request with this key is still being processed. Try again later with the same key.',
         { retryAfterMs: decision.leaseLeftMs },
       );

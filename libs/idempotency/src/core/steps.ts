@@ -1,5 +1,12 @@
 import type { Claim } from './claim.js';
-import { DEFAULT_RETRY_AFTER_MS, IdempotencyError, outcomeUnknown, storeUnavailable, workBroken } from './errors.js';
+import {
+  DEFAULT_RETRY_AFTER_MS,
+  IdempotencyError,
+  outcomeUnknown,
+  stepRefused,
+  storeUnavailable,
+  workBroken,
+} from './errors.js';
 import type { Observation } from './observation.js';
 import { pauseMs, Pauses } from './patience.js';
 import type { Session } from './ports.js';
@@ -22,6 +29,11 @@ export class StepRefusedError extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause });
   }
+}
+
+/** A provider's refusal as the library tells it; any other error as it is. */
+export function toldOf(error: unknown): unknown {
+  return error instanceof StepRefusedError ? stepRefused(error.step, error) : error;
 }
 
 /** How often it is tried to keep a result: what is known of a call now may never be known again. */

@@ -6,21 +6,14 @@ import type { CallHandler } from '@nestjs/common';
 import { EMPTY, lastValueFrom, type Observable, of } from 'rxjs';
 import type { EntityManager } from 'typeorm';
 
-import {
-  gaveWay,
-  IdempotencyError,
-  outcomeUnknown,
-  stepRefused,
-  storeUnavailable,
-  workBroken,
-} from '../core/errors.js';
+import { gaveWay, IdempotencyError, outcomeUnknown, storeUnavailable, workBroken } from '../core/errors.js';
 import type { Execution, Fate, Verdict } from '../core/execution.js';
 import { type Ending, endingOf } from '../core/outcome.js';
 import { pauseMs } from '../core/patience.js';
 import type { Report } from '../core/ports.js';
 import type { RecordedHeader } from '../core/recording.js';
 import { refusalOf } from '../core/refusal.js';
-import { StepRefusedError } from '../core/steps.js';
+import { StepRefusedError, toldOf } from '../core/steps.js';
 import { type ErrorRule, judge, type WorkOutcome } from '../http/judge.js';
 import { recordingOf } from '../http/recording-of.js';
 import { answerWith } from '../http/returned-value.js';
@@ -205,10 +198,8 @@ export class HttpRun implements HoldOptions {
 
   /** The error the application's filters get to see. */
   private thrown(error: unknown): unknown {
-    if (error instanceof StepRefusedError)
-      return this.problems.exception(stepRefused(error.step, error), this.exchange);
-    if (isConflict(error)) return this.problems.exception(gaveWay(error), this.exchange);
-    return error instanceof IdempotencyError ? this.problems.exception(error, this.exchange) : error;
+    const told = isConflict(error) ? gaveWay(error) : toldOf(error);
+    return told instanceof IdempotencyError ? this.problems.exception(told, this.exchange) : told;
   }
 
   isFromAttempt(): boolean {
@@ -235,8 +226,7 @@ export class HttpRun implements HoldOptions {
   private async settle(answer: WireAnswer): Promise<void> {
     let settled = answer;
     const verdict = await this.verdictOn(answer).catch((error: unknown): Verdict => {
-      const { operation } = this.execution.attempt;
-      this.report('An answer could not be recorded as its endpoint asks; the work is undone.', error, operation);
+      this.report('An answer could not be recorded as its endpoint asks; the work is undone.', error);
       settled = { kind: 'broken', reason: 'unrecordable' };
       return { kind: 'release', ending: this.endingOf(settled) };
     });
@@ -247,8 +237,7 @@ export class HttpRun implements HoldOptions {
       await this.tell(settled, fate);
     } catch (error) {
       // Whatever stands beneath the response could not write it; nobody is left to be told but the client's socket.
-      const { operation } = this.execution.attempt;
-      this.report('An answer could not be written; its connection is closed.', error, operation);
+      this.report('An answer could not be written; its connection is closed.', error);
       this.exchange.request.socket.destroy();
     }
   }
@@ -284,8 +273,7 @@ export class HttpRun implements HoldOptions {
   /** What the handler threw, as the library would tell it; undefined where it did not throw. */
   private get thrownError(): unknown {
     if (this.outcome?.kind !== 'threw') return undefined;
-    const { error } = this.outcome;
-    return error instanceof StepRefusedError ? stepRefused(error.step, error) : error;
+    return toldOf(this.outcome.error);
   }
 
   /** The endpoint's; where that says nothing, a call that had no effect is no reason to refuse for good. */
@@ -331,12 +319,8 @@ export class HttpRun implements HoldOptions {
     if (cause instanceof IdempotencyError) return cause;
     if (isConflict(cause)) return gaveWay(cause);
     // The client is not shown what the database said, such as of a constraint that was deferred to the commit.
-    const { operation } = this.execution.attempt;
-    this.report(
-      `The work of ${operation.endpoint} could not be committed; everything it wrote was undone.`,
-      cause,
-      operation,
-    );
+    const { endpoint } = this.execution.attempt.operation;
+    this.report(`The work of ${endpoint} could not be committed; everything it wrote was undone.`, cause);
     return workBroken('The work could not be committed; everything it wrote was undone.', cause);
   }
 

@@ -10,6 +10,7 @@ import { endingOf } from '../core/outcome.js';
 import type { Report } from '../core/ports.js';
 import { NO_PATIENCE, type Patience } from '../core/patience.js';
 import { refusalOf } from '../core/refusal.js';
+import { about } from '../core/report.js';
 import { replay } from '../http/wire/replay.js';
 import type { OwnAnswer } from '../http/wire/wire-answer.js';
 import { currentAttempt } from './attempt-context.js';
@@ -106,7 +107,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     switch (arrival.kind) {
       case 'claimed': {
         const { execution } = arrival;
-        const { means, problems, replays, report } = this;
+        const { means, problems, replays } = this;
+        const report = about(this.report, attempt.operation);
         if (exchange.response.headersSent) {
           await execution.settle({ kind: 'release', ending: { outcome: 'not_entered' } });
           throw workBroken('The request was answered while it waited for its claim; the handler is not run.');
@@ -134,7 +136,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const isolation = strategy.kind === 'transaction' ? strategy.isolation : 'READ COMMITTED';
     try {
       const { dataSource } = this;
-      const report: Report = (message, error) => this.report(message, error, { endpoint: observation.endpoint });
+      const report = about(this.report, { endpoint: observation.endpoint });
       const terms = { connection, isolation, joined: this.means.joined };
       const answer = await this.executor.accompany(() => runUnprotected(dataSource, terms, next, report));
       observation.end({ outcome: 'unprotected' });

@@ -9,7 +9,6 @@ import {
   IdempotencyError,
   type IdempotencyErrorCode,
   outcomeUnknown,
-  stepRefused,
   storeUnavailable,
   workBroken,
 } from '../core/errors.js';
@@ -20,7 +19,7 @@ import type { Observation } from '../core/observation.js';
 import { endingOf } from '../core/outcome.js';
 import type { Recording } from '../core/recording.js';
 import { refusalOf } from '../core/refusal.js';
-import { StepRefusedError } from '../core/steps.js';
+import { toldOf } from '../core/steps.js';
 import { plainData, recordingOfValue, valueOf } from '../core/value-recording.js';
 import type { Handled } from '../messaging/settlement.js';
 import { isConflict } from '../storage/postgres-errors.js';
@@ -170,11 +169,6 @@ function failed(error: unknown, tries: number): Extract<Handled<never>, { kind: 
   if (isConflict(error)) return { kind: 'failed', error: gaveWay(error), tries };
   if (error instanceof IdempotencyError && NOT_NOW.has(error.code)) return { kind: 'refused', error };
   return { kind: 'failed', error, tries };
-}
-
-/** A provider's refusal as the library would tell it. */
-function toldOf(error: unknown): unknown {
-  return error instanceof StepRefusedError ? stepRefused(error.step, error) : error;
 }
 
 function diedTooOften(tries: number): IdempotencyError {

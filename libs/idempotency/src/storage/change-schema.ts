@@ -104,10 +104,9 @@ async function makeBriefly(
     try {
       await asOne(runner, async () => {
         const timeout = attempt % PATIENT_EVERY === 0 ? PATIENT_TIMEOUT : `'${LOCK_TIMEOUT_MS}ms'`;
-        const [row] = (await runner.query(`SELECT current_setting('lock_timeout') AS before`)) as { before: string }[];
-        await runner.query(`SELECT set_config('lock_timeout', ${timeout}, true)`);
-        for (const statement of statements) await runner.query(statement);
-        await runner.query(`SELECT set_config('lock_timeout', $1, true)`, [row!.before]);
+        await underSetting(runner, 'lock_timeout', timeout, async () => {
+          for (const statement of statements) await runner.query(statement);
+        });
       });
       return;
     } catch (error) {
@@ -186,15 +185,25 @@ const NO_LIMITS = { statement_timeout: 0, query_timeout: 0, lock_timeout: 0 };
 
 /** On a connection that is in no transaction. Ours has to stay open meanwhile: it keeps other processes away. */
 async function makeBeside(runner: QueryRunner, statements: readonly string[]): Promise<void> {
-  const [row] = (await runner.query(`SELECT current_setting('idle_in_transaction_session_timeout') AS before`)) as {
-    before: string;
-  }[];
-  await runner.query(`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`);
-  const beside = await openOwnConnection(dataSourceOf(runner), NO_LIMITS);
-  try {
-    for (const statement of statements) await beside.query(statement);
-  } finally {
-    await beside.destroy();
-  }
-  await runner.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, true)`, [row!.before]);
+  await underSetting(runner, 'idle_in_transaction_session_timeout', `'0'`, async () => {
+    const beside = await openOwnConnection(dataSourceOf(runner), NO_LIMITS);
+    try {
+      for (const statement of statements) await beside.query(statement);
+    } finally {
+      await beside.destroy();
+    }
+  });
+}
+
+/** Does something with a setting of the transaction at hand changed, by an expression; where it fails, the transaction has failed. */
+async function underSetting(
+  runner: QueryRunner,
+  name: string,
+  value: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const [row] = (await runner.query(`SELECT current_setting('${name}') AS before`)) as { before: string }[];
+  await runner.query(`SELECT set_config('${name}', ${value}, true)`);
+  await work();
+  await runner.query(`SELECT set_config('${name}', $1, true)`, [row!.before]);
 }

@@ -1,5 +1,15 @@
 import type { ClientConfig } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+
+/** In place of what an application's data source does when it connects. */
+export const DOES_NOTHING_MORE = {
+  subscribers: [],
+  cache: false,
+  migrations: [],
+  synchronize: false,
+  dropSchema: false,
+  migrationsRun: false,
+} satisfies Partial<DataSourceOptions>;
 
 /**
  * Opens a data source of one connection to the same database, beside the application's pool; `destroy()` ends it.
@@ -14,11 +24,6 @@ export function openOwnConnection(dataSource: DataSource, settings: ClientConfig
     poolSize: 1,
     extra: { ...extra, max: 1, ...settings },
     entities: [],
-    subscribers: [],
-    cache: false,
-    migrations: [],
-    synchronize: false,
-    dropSchema: false,
-    migrationsRun: false,
+    ...DOES_NOTHING_MORE,
   }).initialize();
 }

@@ -2,6 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import type { Attempt } from '../core/attempt.js';
 import type { Report, Session, Store } from '../core/ports.js';
+import { about } from '../core/report.js';
 import { AttemptConnection } from './attempt-connection.js';
 import type { ConnectionOptions } from './connection.js';
 import { LeaseSession } from './lease-session.js';
@@ -31,7 +32,7 @@ export class PostgresStore implements Store<EntityManager> {
   async open(attempt: Attempt): Promise<Session<EntityManager>> {
     const { operation, strategy } = attempt;
     const connection = await AttemptConnection.open(this.dataSource, this.options, this.statements, attempt);
-    const report: Report = (message, error) => this.report(message, error, operation);
+    const report = about(this.report, operation);
     switch (strategy.kind) {
       case 'lease':
         return new LeaseSession(connection, this.stepStatements, report);
